@@ -1,0 +1,76 @@
+"""The error tree.
+
+FleetsimError                base of all errors that this program raises on purpose
+├── InputError               the user's file, option or value is wrong: exit code 2
+└── RunError                 a run cannot go on (full disk, unwritable folder): exit code 1
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["FleetsimError", "InputError", "Problem", "RunError"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong in the input, with the place where it stands.
+
+    `rule` is a sentence that says what holds; `value` what was found; `known` the names that
+    would have been right. `file`, `line` (from 1) and `key` (dotted path) may be unknown.
+    """
+
+    rule: str
+    file: str | None = None
+    line: int | None = None
+    key: str | None = None
+    value: object = None
+    known: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}"
+        parts = [part for part in (place, self.key) if part]
+        text = ": ".join([*parts, self.rule])
+        if self.value is not None:
+            text += f" (found {_shown(self.value)})"
+        if self.known:
+            near = difflib.get_close_matches(str(self.value), self.known, n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            text += f"; {hint}known: {', '.join(self.known)}"
+        return text
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class FleetsimError(Exception):
+    """Base of all errors raised on purpose; `exit_code` is what the command line returns."""
+
+    exit_code = 1
+
+
+class InputError(FleetsimError):
+    """The input is wrong. Holds every problem that was found, not just the first."""
+
+    exit_code = 2
+
+    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+        one = isinstance(problems, Problem)
+        self.problems: tuple[Problem, ...] = (problems,) if one else tuple(problems)  # type: ignore[arg-type]
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return str(self.problems[0])
+        lines = [f"{len(self.problems)} problems:"]
+        return "\n".join([*lines, *(f"  - {problem}" for problem in self.problems)])
+
+
+class RunError(FleetsimError):
+    """A run cannot go on for a reason outside the input; the message says what to do."""

@@ -1,0 +1,1 @@
+"""Nouns: frozen, without input or output. Time and money meet in `records`."""

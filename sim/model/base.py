@@ -1,0 +1,20 @@
+"""The base of every model that is read from a file: frozen, unknown keys refused, documented."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["Strict"]
+
+
+class Strict(BaseModel):
+    """Frozen, unknown keys refused, NaN and infinity refused, docstrings become descriptions."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        validate_default=True,
+        protected_namespaces=(),
+    )

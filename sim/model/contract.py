@@ -1,0 +1,123 @@
+"""Offers and plans: what can be rented and on which terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from sim.model.base import Strict
+from sim.model.hardware import Link
+
+__all__ = [
+    "PLAN_MONTHS",
+    "Offer",
+    "OptionPrice",
+    "Plan",
+    "PlanTerms",
+    "PriceBand",
+    "PriceChoice",
+    "PriceUnit",
+    "RepeatPurchase",
+]
+
+Plan = Literal["hourly", "monthly", "quarterly", "annual"]
+PriceUnit = Literal["hour", "month", "year"]
+PriceChoice = Literal["low", "mid", "high"]
+
+PLAN_MONTHS: Mapping[str, int] = {"monthly": 1, "quarterly": 3, "annual": 12}
+"""Calendar-anniversary months in one billing period of a prepaid plan."""
+
+
+class PriceBand(Strict):
+    """List price of one unit of the offer, as published: a figure or a range."""
+
+    unit: PriceUnit
+    low: Decimal = Field(gt=0)
+    high: Decimal = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> PriceBand:
+        if self.high < self.low:
+            msg = "price high may not be below price low"
+            raise ValueError(msg)
+        return self
+
+    def pick(self, choice: PriceChoice) -> Decimal:
+        """The price at the low end, the middle or the high end of the range, currency per unit."""
+        if choice == "mid":
+            return (self.low + self.high) / 2
+        return self.low if choice == "low" else self.high
+
+
+class PlanTerms(Strict):
+    """How one plan prices the list price, and how it bills."""
+
+    multiplier: Decimal = Field(gt=0, le=1)
+    """Factor on the list price (0.80 = 20 % off)."""
+    assumed: bool = False
+    """True where the source does not state the factor."""
+    increment_s: int = Field(default=3600, gt=0)
+    """Hourly plan only: time is billed in whole increments, seconds."""
+    minimum_s: int = Field(default=3600, ge=0)
+    """Hourly plan only: shortest time billed for a rental, seconds."""
+
+
+class OptionPrice(Strict):
+    """An option added to a unit, such as more CPU cores."""
+
+    description: str
+    per_month: Decimal = Field(gt=0)
+    """Currency per unit of the offer and month."""
+
+
+class RepeatPurchase(Strict):
+    """Reduction for buying again on one account."""
+
+    per_card_month: Decimal = Field(gt=0)
+    """Currency per card and month."""
+    order: Literal["after_discount", "before_discount"] = "after_discount"
+    first_card: bool = True
+    """Whether the first card of the lease gets the reduction too."""
+
+
+class Offer(Strict):
+    """One thing that can be rented: a card in a node of its own, a machine, a MIG instance."""
+
+    id: str
+    name: str
+    provider: str
+    gpu: str
+    """Card id in the catalogue."""
+    gpus_per_unit: int = Field(ge=1)
+    """Cards in one unit; `count` of a lease counts units."""
+    form: Literal["node", "machine", "cloud", "mig", "public", "owned"]
+    vcpu: int | None = None
+    """CPU cores (or virtual CPUs) of one unit; null where the source is silent."""
+    ram_gb: int | None = None
+    disks: str = ""
+    site: str = ""
+    wan_mbps: float = Field(gt=0)
+    """Public network of one unit, Mbit/s; base models are fetched over it."""
+    disk_read_gb_s: float = Field(gt=0)
+    """Read rate of the unit's data disk, GB/s (1e9 bytes)."""
+    link: Link
+    """Between the cards of one unit."""
+    network: Link
+    """Between units."""
+    price: PriceBand
+    plans: Mapping[Plan, PlanTerms]
+    options: Mapping[str, OptionPrice] = {}
+    repeat_purchase: RepeatPurchase | None = None
+    currency: str
+    status: str
+    """How firm the price is: official, estimate, derived, market range."""
+    source: str
+    date: date
+    """Day on which the price was read."""
+    assumptions: tuple[str, ...] = ()
+    """What the source does not say and the program assumes."""
+    notes: str = ""

@@ -1,0 +1,60 @@
+"""Jobs as the engine sees them: made before the run, the same for every strategy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sim.units import Micros
+
+__all__ = ["Job", "JobSet", "JobShape"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobShape:
+    """What decides where a job can run and how fast; jobs of one shape share one row of rates.
+
+    `job_class` is the name of the scenario's class, or None for a trace. `gpus` are the card
+    counts that the job may take, in the order of preference; empty means `auto`.
+    """
+
+    name: str
+    job_class: str | None
+    gpus: tuple[int, ...]
+    memory_gib: float | None = None
+    """Trace only: GiB per card, held against the card's nominal memory; None: fits any card."""
+    gpu: str | None = None
+    """Trace only: the card id that the job insists on."""
+    runtime_gpu: str | None = None
+    """Trace only: the card on which run times were measured; None: they hold on any card."""
+    spans: bool = True
+    """Whether the cards of one job may stand in several machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job. `id` counts from 0 in order of submission (ties in order of generation)."""
+
+    id: int
+    name: str
+    shape: int
+    """Index into `JobSet.shapes`."""
+    submit_us: Micros
+    work: float
+    """Class: samples x epochs. Trace: recorded run time in microseconds."""
+    team: str = ""
+    priority: int = 0
+    """Larger is more urgent."""
+    deadline_us: Micros | None = None
+    """Allowed time from submission to end."""
+    limit_us: Micros | None = None
+    """User's time limit for the run; the job is killed past it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobSet:
+    """All jobs of one replication, sorted by `submit_us`, and their shapes."""
+
+    shapes: tuple[JobShape, ...]
+    jobs: tuple[Job, ...]
+    notes: tuple[str, ...] = ()
+    """What the reader wants the user to know, such as assumptions about a trace."""

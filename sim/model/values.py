@@ -1,0 +1,248 @@
+"""The small types of a scenario file: durations, local times, rates, quantities that may be random."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    model_validator,
+)
+
+from sim.model.base import Strict
+from sim.units import Micros, format_duration, parse_duration, parse_growth, parse_rate
+
+__all__ = [
+    "Choice",
+    "Distribution",
+    "Duration",
+    "Exponential",
+    "Geometric",
+    "Growth",
+    "Horizon",
+    "LocalTime",
+    "LogNormalShape",
+    "Quantity",
+    "Rate",
+    "Triangular",
+    "Uniform",
+]
+
+
+def _duration(value: Any) -> Micros:
+    if isinstance(value, str):
+        return parse_duration(value)
+    msg = "a duration is a number with a unit, such as 90s, 10min, 4h, 14d or 2w"
+    raise ValueError(msg)
+
+
+def _local_time(value: Any) -> datetime:
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            msg = "a time is a date or a date with a time, such as 2026-01-01 or 2026-01-01T08:00"
+            raise ValueError(msg) from None
+    if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            msg = "a time is local in the scenario's timezone: write it without an offset"
+            raise ValueError(msg)
+        return datetime(*value.timetuple()[:6], value.microsecond)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    msg = "a time is a date or a date with a time, such as 2026-01-01 or 2026-01-01T08:00"
+    raise ValueError(msg)
+
+
+def _write_time(value: datetime) -> str:
+    midnight = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+    return value.date().isoformat() if midnight else value.isoformat()
+
+
+def _horizon(value: Any) -> Micros | datetime:
+    if isinstance(value, str):
+        try:
+            return parse_duration(value)
+        except ValueError:
+            pass
+    try:
+        return _local_time(value)
+    except ValueError:
+        msg = "a horizon is a duration such as 365d or 36h, or an end date such as 2026-12-31"
+        raise ValueError(msg) from None
+
+
+def _write_horizon(value: Micros | datetime) -> str:
+    return _write_time(value) if isinstance(value, datetime) else format_duration(value)
+
+
+def _checked(parse: Any) -> Any:
+    def check(text: str) -> str:
+        parse(text)
+        return text
+
+    return check
+
+
+_DURATION_SCHEMA = {
+    "type": "string",
+    "pattern": r"^\s*(\d+(\.\d+)?\s*[a-zA-Z]+\s*)+$",
+    "examples": ["90s", "10min", "4h", "14d", "2w"],
+}
+_TIME_SCHEMA = {"type": "string", "examples": ["2026-01-01", "2026-01-01T08:00"]}
+
+Duration = Annotated[
+    int,
+    BeforeValidator(_duration),
+    PlainSerializer(format_duration, return_type=str, when_used="json"),
+    WithJsonSchema(_DURATION_SCHEMA),
+]
+"""A span of time, written with its unit; microseconds inside."""
+
+LocalTime = Annotated[
+    datetime,
+    BeforeValidator(_local_time),
+    PlainSerializer(_write_time, return_type=str, when_used="json"),
+    WithJsonSchema(_TIME_SCHEMA),
+]
+"""A date (its midnight) or a time, local in the scenario's time zone."""
+
+Horizon = Annotated[
+    int | datetime,
+    BeforeValidator(_horizon),
+    PlainSerializer(_write_horizon, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "examples": ["90min", "36h", "365d", "2026-12-31"]}),
+]
+"""How long is simulated: a duration, or a local end date (its midnight, not included)."""
+
+Rate = Annotated[
+    str,
+    AfterValidator(_checked(parse_rate)),
+    WithJsonSchema({"type": "string", "examples": ["6/day", "3/week", "0.5/h"]}),
+]
+"""Events per unit of time, as `6/day`."""
+
+Growth = Annotated[
+    str,
+    AfterValidator(_checked(parse_growth)),
+    WithJsonSchema({"type": "string", "examples": ["3%/month", "40%/year"]}),
+]
+"""Percentage per unit of time, compounded continuously from the scenario's start."""
+
+
+class LogNormalShape(Strict):
+    """Log-normal: give the `median` or the `mean`, and `sigma`."""
+
+    median: float | None = Field(default=None, gt=0)
+    mean: float | None = Field(default=None, gt=0)
+    sigma: float = Field(ge=0, le=10)
+    """Standard deviation of the natural logarithm."""
+
+    @model_validator(mode="after")
+    def _one_location(self) -> LogNormalShape:
+        if (self.median is None) == (self.mean is None):
+            msg = "a lognormal has either a median or a mean"
+            raise ValueError(msg)
+        return self
+
+
+class Exponential(Strict):
+    """Exponential with this mean."""
+
+    mean: float = Field(gt=0)
+
+
+class Uniform(Strict):
+    """Uniform from `low` to `high`."""
+
+    low: float = Field(ge=0)
+    high: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Uniform:
+        if self.high < self.low:
+            msg = "high may not be below low"
+            raise ValueError(msg)
+        return self
+
+
+class Triangular(Strict):
+    """Triangular from `low` over `mode` to `high`."""
+
+    low: float = Field(ge=0)
+    mode: float = Field(ge=0)
+    high: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Triangular:
+        if not self.low <= self.mode <= self.high or self.low == self.high:
+            msg = "low <= mode <= high and low < high must hold"
+            raise ValueError(msg)
+        return self
+
+
+class Geometric(Strict):
+    """Geometric on 1, 2, 3, ... with this mean."""
+
+    mean: float = Field(ge=1)
+
+
+class Choice(Strict):
+    """One of `values`, with these `weights` (default: all alike)."""
+
+    values: tuple[float, ...] = Field(min_length=1)
+    weights: tuple[float, ...] | None = None
+
+    @model_validator(mode="after")
+    def _weighted(self) -> Choice:
+        if any(value < 0 for value in self.values):
+            msg = "values may not be negative"
+            raise ValueError(msg)
+        if self.weights is not None and (
+            len(self.weights) != len(self.values)
+            or any(weight < 0 for weight in self.weights)
+            or sum(self.weights) <= 0
+        ):
+            msg = "weights must be one per value, not negative and not all zero"
+            raise ValueError(msg)
+        return self
+
+
+class Distribution(Strict):
+    """A random number: exactly one kind, cut (clipped) to `min` and `max` where given."""
+
+    lognormal: LogNormalShape | None = None
+    exponential: Exponential | None = None
+    uniform: Uniform | None = None
+    triangular: Triangular | None = None
+    geometric: Geometric | None = None
+    choice: Choice | None = None
+    min: float | None = Field(default=None, ge=0)
+    max: float | None = Field(default=None, gt=0)
+
+    @property
+    def kind(self) -> str:
+        """Name of the kind that is given."""
+        return next(name for name in _KINDS if getattr(self, name) is not None)
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Distribution:
+        given = [name for name in _KINDS if getattr(self, name) is not None]
+        if len(given) != 1:
+            msg = f"a distribution has exactly one kind of: {', '.join(_KINDS)}"
+            raise ValueError(msg)
+        if self.min is not None and self.max is not None and self.max < self.min:
+            msg = "max may not be below min"
+            raise ValueError(msg)
+        return self
+
+
+_KINDS = ("lognormal", "exponential", "uniform", "triangular", "geometric", "choice")
+
+Quantity = Annotated[float, Field(gt=0, strict=True)] | Distribution
+"""A number above 0, or a distribution."""
