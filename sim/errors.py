@@ -61,8 +61,7 @@ class InputError(FleetsimError):
     exit_code = 2
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
-        one = isinstance(problems, Problem)
-        self.problems: tuple[Problem, ...] = (problems,) if one else tuple(problems)  # type: ignore[arg-type]
+        self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__(str(self))
 
     def __str__(self) -> str:

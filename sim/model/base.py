@@ -15,6 +15,5 @@ class Strict(BaseModel):
         frozen=True,
         use_attribute_docstrings=True,
         allow_inf_nan=False,
-        validate_default=True,
         protected_namespaces=(),
     )

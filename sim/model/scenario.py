@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 from sim.model.base import Strict
 from sim.model.contract import Plan, PriceChoice
 from sim.model.values import Duration, Growth, Horizon, LocalTime, Quantity, Rate
-from sim.units import Micros
+from sim.units import MINUTE, Micros
 
 __all__ = [
     "ArrivalProfile",
@@ -129,7 +129,7 @@ class Trace(Strict):
     """Card on which the run times were measured; without it they hold on any card."""
     spans: bool = True
     """Whether the cards of one job may stand in several machines."""
-    restart: Duration = Field(default="2min")
+    restart: Duration = 2 * MINUTE
     """Time to start a job again after an interruption (assumed); the first start is part of runtime_s."""
 
 
@@ -156,7 +156,7 @@ class Workload(Strict):
 class Migration(Strict):
     """The provider's promise to move a failed machine."""
 
-    within: Duration = Field(default="10min")
+    within: Duration = 10 * MINUTE
     """Time within which the promise says the machine works again."""
     kept: Share = 0.9
     """Probability that the promise is kept (assumed: no audit of any provider is published)."""
@@ -202,7 +202,7 @@ class Reliability(Strict):
 class Checkpoint(Strict):
     """When jobs save their state."""
 
-    every: Duration | Literal["never"] = Field(default="20min")
+    every: Duration | Literal["never"] = 20 * MINUTE
     """Work between two checkpoints, or `never`."""
     cost: Duration | None = None
     """Time that one takes; default: by the size of the state and the rate of the disk."""
@@ -252,7 +252,7 @@ class Lease(Strict):
 class Delay(Strict):
     """From ordering a card by the hour to using it: log-normal (assumed)."""
 
-    median: Duration = Field(default="3min")
+    median: Duration = 3 * MINUTE
     sigma: float = Field(default=0.7, ge=0, le=5)
 
 
@@ -260,7 +260,7 @@ class StockOut(Strict):
     """An order may find nothing (assumed)."""
 
     probability: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    retry_mean: Duration = Field(default="30min")
+    retry_mean: Duration = 30 * MINUTE
     """Mean time to the next try, exponential."""
 
 
@@ -271,7 +271,7 @@ class Burst(Strict):
     max: int = Field(ge=1)
     """Units at most at one time."""
     rent_when_wait_over: Duration
-    release_after_idle: Duration = Field(default="15min")
+    release_after_idle: Duration = 15 * MINUTE
     """Idle time after which a unit is handed back at the end of its paid increment."""
     price: Price | None = None
     delay: Delay = Delay()
@@ -300,7 +300,7 @@ class Experiment(Strict):
 
     replications: int = Field(default=30, ge=1, le=100_000)
     seed: int = Field(default=42, ge=0)
-    warm_up: Duration = Field(default="0s")
+    warm_up: Duration = 0
     """Jobs submitted before this time are left out of service metrics; money is never cut."""
     confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
 
