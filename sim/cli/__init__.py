@@ -1,0 +1,34 @@
+"""The command line: one module a command, each of them thin (parse, call, print).
+
+Exit codes: 0 done, 1 a run could not go on, 2 the input is wrong, 130 interrupted. Results go to
+stdout, messages and progress to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from sim.cli.commands import application
+from sim.cli.console import complain, prepare_streams
+from sim.errors import FleetsimError
+
+__all__ = ["main"]
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line with these arguments (default: those of the process) and exit."""
+    prepare_streams()
+    try:
+        application()(args=arguments, prog_name="fleetsim")
+    except FleetsimError as error:
+        complain(str(error))
+        sys.exit(error.exit_code)
+    except SystemExit as ending:
+        if ending.code == INTERRUPTED:
+            complain("interrupted; nothing more was written", label="Stopped")
+        raise
+    sys.exit(0)

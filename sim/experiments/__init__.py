@@ -1,0 +1,1 @@
+"""Many runs: replications, comparisons, what they mean, and where they are kept."""

@@ -82,6 +82,8 @@ class LeaseSpan:
     count: int
     start_us: Micros
     end_us: Micros | None
+    disk_kept: bool = True
+    """Whether the data disk moves along when one of these machines is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,10 @@ class PoolSpec:
     """Whether a job may use cards of several machines."""
     leases: tuple[LeaseSpan, ...]
     failures: FailureModel | None
+    first_card: int = 0
+    """Cards of this kind in earlier pools of the strategy; failure draws count on from there."""
+    first_machine: int = 0
+    """The same for machines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,10 @@ __all__ = [
 ]
 
 
+_FIRST_YEAR, _LAST_YEAR = 1970, 2199
+"""Outside of these, sums of times and zones would leave what the calendar can hold."""
+
+
 def _duration(value: Any) -> Micros:
     if isinstance(value, str):
         return parse_duration(value)
@@ -42,6 +46,14 @@ def _duration(value: Any) -> Micros:
 
 
 def _local_time(value: Any) -> datetime:
+    time = _any_local_time(value)
+    if not _FIRST_YEAR <= time.year <= _LAST_YEAR:
+        msg = f"a time lies in the years {_FIRST_YEAR} to {_LAST_YEAR}"
+        raise ValueError(msg)
+    return time
+
+
+def _any_local_time(value: Any) -> datetime:
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)

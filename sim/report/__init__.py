@@ -1,0 +1,1 @@
+"""Results for people: charts, tables and the folder in which they are kept."""

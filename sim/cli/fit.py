@@ -1,0 +1,171 @@
+"""`fleetsim fit`: does this job fit, how fast is it, and what does a run cost, on each offer?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sim.catalog import Catalog, load_catalog
+from sim.catalog.reading import Document, validated
+from sim.cli.console import print_json
+from sim.cli.fit_text import Answer, print_answers
+from sim.cli.options import FormatOption, OutputFormat, PriceLevel, PriceOption, SetOption, read_question
+from sim.errors import InputError, Problem
+from sim.model.contract import Offer
+from sim.model.scenario import JobClass
+from sim.physics import FitRow, fit_job
+from sim.report.hourly import average_hour, hourly_cost
+
+__all__ = ["fit"]
+
+
+class Method(StrEnum):
+    """Ways to fine-tune."""
+
+    FULL = "full"
+    LORA = "lora"
+    QLORA4 = "qlora4"
+    QLORA8 = "qlora8"
+
+
+class PlanName(StrEnum):
+    """Contracts by whose price an hour is reckoned."""
+
+    HOURLY = "hourly"
+    MONTHLY = "monthly"
+    QUARTERLY = "quarterly"
+    ANNUAL = "annual"
+
+
+def fit(
+    model: Annotated[str | None, typer.Option(metavar="ID", help="Base model of the catalogue.")] = None,
+    method: Annotated[
+        Method, typer.Option(help="Full fine-tuning, LoRA, or LoRA on a 4- or 8-bit base.")
+    ] = Method.LORA,
+    rank: Annotated[int, typer.Option(help="LoRA rank; all linear layers are adapted.")] = 16,
+    micro_batch: Annotated[int, typer.Option(help="Samples per card and step.")] = 1,
+    seq_len: Annotated[int, typer.Option(help="Longest sample, tokens; memory is checked at it.")] = 2048,
+    mean_tokens: Annotated[
+        float | None, typer.Option(help="Mean sample before padding, tokens; default: all samples are full.")
+    ] = None,
+    samples: Annotated[float, typer.Option(help="Samples in the data set.")] = 50_000,
+    epochs: Annotated[float, typer.Option(help="Passes over the data set.")] = 3,
+    gpus: Annotated[
+        str, typer.Option(metavar="N[,N...]", help="Cards: auto (the fewest that fit) or numbers.")
+    ] = "auto",
+    scenario: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Take the job from this scenario instead.")
+    ] = None,
+    class_: Annotated[
+        str | None,
+        typer.Option("--class", metavar="NAME", help="Class of that scenario; default: the first."),
+    ] = None,
+    set_: SetOption = None,
+    performance: Annotated[
+        str | None,
+        typer.Option(help="measured, or vendor (the articles' own hours); default: the scenario's."),
+    ] = None,
+    plan: Annotated[
+        PlanName | None, typer.Option(help="Contract for the price of an hour; default: the list price.")
+    ] = None,
+    price: PriceOption = None,
+    format_: FormatOption = OutputFormat.TEXT,
+) -> None:
+    """Say for each offer of the catalogue whether a job fits, how fast it is and what a run costs.
+
+    Memory is checked on every card by itself: cards never pool it unless the job is split over them.
+    """
+    _one_source(model, scenario, class_)
+    profile = performance
+    if scenario is not None:
+        question = read_question(scenario, set_, price)
+        job, catalog = _class_of(question.scenario.workload.classes, class_, scenario), question.catalog
+        profile = performance or question.performance_source
+    else:
+        catalog = load_catalog()
+        options = {
+            "model": model,
+            "method": method.value,
+            "rank": rank,
+            "micro_batch": micro_batch,
+            "seq_len": seq_len,
+            "mean_tokens": mean_tokens,
+            "samples": samples,
+            "epochs": epochs,
+            "gpus": _counts(gpus),
+        }
+        job = _job(options, catalog)
+    rows = fit_job(job, tuple(catalog.offers.values()), catalog, profile or "measured")
+    answers = [_answer(catalog.offers[row.offer], row, price, plan) for row in rows]
+    if format_ is OutputFormat.JSON:
+        print_json(
+            {
+                "job": job.model_dump(mode="json"),
+                "performance": profile or "measured",
+                "offers": [_entry(a) for a in answers],
+            }
+        )
+        return
+    print_answers(job, answers)
+
+
+def _one_source(model: str | None, scenario: Path | None, class_: str | None) -> None:
+    """A job comes from options or from a scenario, never from a mixture that nobody can check."""
+    if scenario is not None and model is not None:
+        raise InputError(Problem("give either --model or --scenario, not both", key="--model", value=model))
+    if scenario is None and class_ is not None:
+        raise InputError(Problem("--class names a class of a --scenario", key="--class", value=class_))
+
+
+def _job(options: dict[str, Any], catalog: Catalog) -> JobClass:
+    """The job that the options describe; InputError as for a scenario file, with the option's name."""
+    model = options["model"]
+    if model not in catalog.models:
+        rule = "the base model must be one of the catalogue"
+        raise InputError(Problem(rule, key="--model", value=model, known=tuple(catalog.models)))
+    data = {"name": "the job", "rate": "1/day", **options}
+    return validated(JobClass, data, Document("options", data, {}))
+
+
+def _counts(text: str) -> str | list[int]:
+    if text == "auto":
+        return text
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        rule = "cards are auto, a number, or numbers with commas, such as 1,2,4,8"
+        raise InputError(Problem(rule, key="--gpus", value=text)) from None
+
+
+def _class_of(classes: Sequence[JobClass], name: str | None, file: Path) -> JobClass:
+    known = tuple(job_class.name for job_class in classes)
+    if not known:
+        raise InputError(Problem("this scenario has no job classes, only recorded jobs", file=str(file)))
+    if name is not None and name not in known:
+        rule = "the scenario has no class of this name"
+        raise InputError(Problem(rule, str(file), key="--class", value=name, known=known))
+    return classes[0 if name is None else known.index(name)]
+
+
+def _answer(offer: Offer, row: FitRow, price: PriceLevel | None, plan: PlanName | None) -> Answer:
+    hour = average_hour(offer, None if price is None else price.value, None if plan is None else plan.value)
+    if hour is None or row.gpus is None:
+        return Answer(offer, row, hour, None, None)
+    per_hour = float(hourly_cost(offer, row.gpus, hour))
+    return Answer(offer, row, hour, per_hour, None if row.hours is None else per_hour * row.hours)
+
+
+def _entry(answer: Answer) -> dict[str, Any]:
+    return {
+        **dataclasses.asdict(answer.row),
+        "shortfall_gib": answer.row.shortfall_gib,
+        "price_per_hour": answer.per_hour,
+        "price_working": None if answer.price is None else answer.price.working,
+        "run_cost": answer.cost,
+        "currency": answer.offer.currency,
+    }

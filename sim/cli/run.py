@@ -1,0 +1,228 @@
+"""`fleetsim run`: one run of one strategy, in detail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated, Any
+
+import typer
+
+from sim.cli.console import heading, print_json, print_table, say
+from sim.cli.options import (
+    FormatOption,
+    OutputFormat,
+    PriceOption,
+    ScenarioFile,
+    SeedOption,
+    SetOption,
+    StrategyOption,
+    read_question,
+    strategy_number,
+)
+from sim.experiments.wording import money, share, span, value
+from sim.metrics import METRICS
+from sim.model.records import Charge
+from sim.model.scenario import Scenario
+from sim.replication import RunResult, prepare, replicate
+from sim.units import Micros, hours
+
+__all__ = ["run"]
+
+SHOWN = 20
+"""Failures and charges written out; all of them are in the JSON document."""
+
+
+def run(
+    file: ScenarioFile,
+    strategy: StrategyOption = None,
+    replication: Annotated[int, typer.Option(min=0, help="Which replication, from 0.")] = 0,
+    set_: SetOption = None,
+    seed: SeedOption = None,
+    price: PriceOption = None,
+    format_: FormatOption = OutputFormat.TEXT,
+) -> None:
+    """Make one run of one strategy and show its metrics, charges, failures and the use of its leases."""
+    question = read_question(file, set_, price)
+    result = replicate(prepare(question), strategy_number(question, strategy), replication, seed)
+    if format_ is OutputFormat.JSON:
+        print_json(_document(result, question.scenario, seed))
+        return
+    used = question.scenario.experiment.seed if seed is None else seed
+    say(f"{question.scenario.name}: strategy {result.strategy}", style="bold")
+    say(f"Replication {replication}, seed {used}: one run, without an interval. To decide, use compare.")
+    _print_metrics(result)
+    _print_jobs(result)
+    _print_leases(result)
+    _print_failures(result, question.scenario)
+    _print_ledger(result)
+
+
+def _print_metrics(result: RunResult) -> None:
+    heading("Metrics")
+    rows = [
+        (name, value(number, METRICS[name].unit), METRICS[name].description)
+        for name, number in result.metrics.items()
+    ]
+    print_table(("Metric", "Value", "Meaning"), rows, text=(0, 2))
+
+
+def _print_jobs(result: RunResult) -> None:
+    states = Counter(record.state for record in result.log.jobs)
+    heading("Jobs")
+    say(", ".join(f"{count:,} {state}" for state, count in states.items()) or "No job was submitted.")
+
+
+def _print_leases(result: RunResult) -> None:
+    heading("Use of leases, up to the horizon")
+    found: dict[tuple[str, str], list[int]] = {}
+    for lease in result.log.leases:
+        label = "by the hour" if lease.lease < 0 else f"lease {lease.lease}"
+        total = found.setdefault((label, lease.offer), [0, 0, 0, 0])
+        end = result.log.horizon_us if lease.end_us is None else min(lease.end_us, result.log.horizon_us)
+        sums = (1, lease.gpus * max(0, end - lease.start_us), lease.busy_card_us, lease.down_card_us)
+        for position, part in enumerate(sums):
+            total[position] += part
+    rows = [
+        (label, offer, units, f"{hours(leased):,.0f}", _part(busy, leased), _part(down, leased))
+        for (label, offer), (units, leased, busy, down) in found.items()
+    ]
+    print_table(("Lease", "Offer", "Units", "Card-hours", "Busy", "Down"), rows, text=(0, 1))
+
+
+def _part(part: Micros, whole: Micros) -> str:
+    return share(part / whole if whole else None)
+
+
+def _print_failures(result: RunResult, scenario: Scenario) -> None:
+    failures = result.log.failures
+    heading(f"Failures: {len(failures):,}")
+    rows = [
+        (
+            f"{scenario.local_time(failure.at_us):%Y-%m-%d %H:%M}",
+            failure.kind,
+            f"{failure.offer}, machine {failure.machine}",
+            span(hours(failure.back_us - failure.at_us)),
+            len(failure.jobs),
+        )
+        for failure in failures[:SHOWN]
+    ]
+    if rows:
+        print_table(("At", "Kind", "Where", "Away", "Jobs hit"), rows, text=(0, 1, 2))
+    _say_rest(len(failures))
+
+
+def _print_ledger(result: RunResult) -> None:
+    ledger = result.ledger
+    heading(f"Ledger, {ledger.currency}: {len(ledger.charges):,} charges, {len(ledger.invoices):,} invoices")
+    rows = [
+        (f"{charge.cash_date:%Y-%m-%d}", _what(charge), f"{charge.billed_cost:,}", f"{charge.accrued_cost:,}")
+        for charge in ledger.charges[:SHOWN]
+    ]
+    print_table(("Paid", "What and why", "Billed", "Accrued"), rows, text=(0, 1))
+    _say_rest(len(ledger.charges))
+    say(
+        f"Accrued {money(float(ledger.accrued), ledger.currency)}; committed "
+        f"{money(float(ledger.committed), ledger.currency)}; paid within the horizon "
+        f"{money(float(ledger.cash), ledger.currency)}."
+    )
+    for text in ledger.assumptions:
+        say(f"- assumed: {text}")
+
+
+def _what(charge: Charge) -> str:
+    return f"{charge.lease}, {charge.offer}, {charge.plan}: {charge.rule}"
+
+
+def _say_rest(count: int) -> None:
+    if count > SHOWN:
+        say(f"... and {count - SHOWN:,} more; --format json has all of them.")
+
+
+def _document(result: RunResult, scenario: Scenario, seed: int | None) -> dict[str, Any]:
+    def at(moment: Micros | None) -> str | None:
+        return None if moment is None else scenario.local_time(moment).isoformat()
+
+    log, ledger = result.log, result.ledger
+    return {
+        "scenario": scenario.name,
+        "strategy": result.strategy,
+        "replication": result.replication,
+        "seed": scenario.experiment.seed if seed is None else seed,
+        "metrics": {
+            name: {"value": number, "unit": METRICS[name].unit} for name, number in result.metrics.items()
+        },
+        "jobs": [
+            {
+                "job": record.job,
+                "name": result.jobs.jobs[record.job].name,
+                "state": record.state,
+                "submitted": at(result.jobs.jobs[record.job].submit_us),
+                "started": at(record.start_us),
+                "ended": at(record.end_us),
+                "wait_h": hours(record.wait_us),
+                "run_h": hours(record.run_us),
+                "cards": record.gpus,
+                "offer": record.offer,
+                "interruptions": record.interruptions,
+                "progress": record.progress,
+                "reason": record.reason,
+            }
+            for record in log.jobs
+        ],
+        "leases": [
+            {
+                "lease": lease.lease,
+                "offer": lease.offer,
+                "machine": lease.machine,
+                "cards": lease.gpus,
+                "start": at(lease.start_us),
+                "end": at(lease.end_us),
+                "busy_card_h": hours(lease.busy_card_us),
+                "down_card_h": hours(lease.down_card_us),
+            }
+            for lease in log.leases
+        ],
+        "failures": [
+            {
+                "at": at(failure.at_us),
+                "kind": failure.kind,
+                "offer": failure.offer,
+                "machine": failure.machine,
+                "card": failure.card,
+                "back": at(failure.back_us),
+                "jobs": list(failure.jobs),
+                "promise_kept": failure.promise_kept,
+            }
+            for failure in log.failures
+        ],
+        "ledger": {
+            "currency": ledger.currency,
+            "accrued": str(ledger.accrued),
+            "committed": str(ledger.committed),
+            "cash": str(ledger.cash),
+            "charges": [_charge(charge) for charge in ledger.charges],
+            "invoices": [
+                {"provider": i.provider, "month": i.month, "charges": list(i.charges), "total": str(i.total)}
+                for i in ledger.invoices
+            ],
+            "assumptions": list(ledger.assumptions),
+        },
+    }
+
+
+def _charge(charge: Charge) -> dict[str, Any]:
+    return {
+        "id": charge.id,
+        "provider": charge.provider,
+        "offer": charge.offer,
+        "lease": charge.lease,
+        "plan": charge.plan,
+        "period": [charge.period_start.isoformat(), charge.period_end.isoformat()],
+        "quantity": str(charge.quantity),
+        "unit": charge.unit,
+        "unit_price": str(charge.unit_price),
+        "billed": str(charge.billed_cost),
+        "accrued": str(charge.accrued_cost),
+        "paid": charge.cash_date.isoformat(),
+        "rule": charge.rule,
+    }

@@ -1,0 +1,149 @@
+"""What the answer rests on that the scenario did not say, and what the reader must be warned of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sim.experiments.comparison import Caution, Condition, StrategyResult
+from sim.experiments.decision import MONEY
+from sim.experiments.wording import count, money, quoted, share
+from sim.metrics import overload_reasons
+from sim.model.scenario import Checkpoint, Reliability, Scenario
+from sim.units import Micros, format_duration, hours
+
+__all__ = ["cautions", "scenario_assumptions"]
+
+RANKING = (
+    "Strategies are ranked by committed cost: what is accrued over the horizon, and what stays owed after "
+    "it and cannot be recovered."
+)
+
+SIGNS = frozenset(
+    {
+        "offered_load",
+        "backlog_h",
+        "queue_early",
+        "queue_late",
+        "queue_stretch_h",
+        "wait_p95_h",
+        "jobs_measured",
+    }
+)
+"""Metrics in which an overload shows."""
+
+LONGER_HORIZON = 0.1
+"""Part of the accrued cost above which money owed after the horizon calls for a longer one."""
+
+
+def scenario_assumptions(scenario: Scenario, conditions: Sequence[Condition]) -> tuple[str, ...]:
+    """Sentences on every default that the run used, and on the rules of counting."""
+    level = f"{100 * scenario.experiment.confidence:g} %"
+    rules = [
+        RANKING,
+        "Quantiles are by linear interpolation; a job not yet started counts with its wait so far.",
+        f"Intervals are two-sided at {level}: Student's; for shares of replications, Wilson's.",
+    ]
+    if scenario.target is None:
+        rules.append("No target is given: no job may be refused and the queue must be stable.")
+    if any(condition.metric == "overloaded" for condition in conditions):
+        rules.append("A queue is stable if it is overloaded in at most half of the replications.")
+    return (*_defaults(scenario), *rules)
+
+
+def _defaults(scenario: Scenario) -> Iterator[str]:
+    """Values that stand at their default. Who writes the default into the file sees it here as well, so
+    that the resolved scenario among the results gives the same answer as the file it came from."""
+    reliability, usual = scenario.reliability, Reliability()
+    if reliability.profile == usual.profile:
+        yield f"Reliability profile {reliability.profile} (default)."
+    if reliability.profile != "none":
+        if reliability.migration.kept == usual.migration.kept:
+            within = format_duration(reliability.migration.within)
+            yield (
+                f"The promise to move a failed machine within {within} is kept with probability "
+                f"{reliability.migration.kept:g} (default, assumed: no audit is published)."
+            )
+        if reliability.data_disk == usual.data_disk:
+            yield f"The data disk is {reliability.data_disk} when a machine moves (default, assumed)."
+    every = scenario.checkpoint.every
+    if every == Checkpoint().every:
+        written = "never" if every == "never" else f"every {format_duration(every)} of work"
+        yield f"A checkpoint {written} (default)."
+    if scenario.experiment.warm_up == 0:
+        yield "No warm-up: service is measured from the start, on an empty queue."
+    for strategy in scenario.strategies:
+        if strategy.burst is not None:
+            delay = format_duration(strategy.burst.delay.median)
+            yield (
+                f"{quoted(strategy.name)}: a card by the hour comes after a log-normal delay with median "
+                f"{delay}, and an order finds nothing with probability "
+                f"{strategy.burst.stock_out.probability:g} (assumed)."
+            )
+
+
+def cautions(results: Sequence[StrategyResult], scenario: Scenario) -> tuple[Caution, ...]:
+    """Warnings, the gravest first: overload, refusals, doubt about the target, short horizon."""
+    found = [caution for result in results for caution in _overloaded(result, scenario.horizon_us)]
+    for check in (_refused, _unsure, _not_judged):
+        found += [caution for result in results for caution in check(result)]
+    if scenario.experiment.replications == 1:
+        found.append(Caution("one replication", None, "one replication: no figure has an interval"))
+    for result in results:
+        found += _horizon(result, scenario.currency)
+    return tuple(found)
+
+
+def _overloaded(result: StrategyResult, horizon_us: Micros) -> Iterator[Caution]:
+    """Said with the figures of the first replication in which it is seen: means would blur the signs."""
+    seen = result.values.get("overloaded", ())
+    first = next((number for number, value in enumerate(seen) if value), None)
+    if first is None:
+        return
+    part = result.mean("overloaded") or 0.0
+    text = "the queue is overloaded"
+    if part < 1:
+        text += f" in {share(part)} of the replications"
+    values = {name: numbers[first] for name, numbers in result.values.items()}
+    signs = overload_reasons(values, hours(horizon_us)) if values.keys() >= SIGNS else ()
+    load, leased = result.mean("offered_load"), result.mean("leased_gpu_h")
+    if load is not None and leased is not None:
+        text += f"; load {load:.2f} on {count(leased)} leased card-hours"
+    if signs:
+        text += f"; in replication {first} {'; '.join(signs)}"
+    yield Caution(
+        "overloaded", result.name, f"{text}. Its waits grow with the horizon and are no steady state."
+    )
+
+
+def _refused(result: StrategyResult) -> Iterator[Caution]:
+    for refusal in result.refusals:
+        text = f"refuses {count(refusal.jobs)} jobs a run of {refusal.job_class}"
+        yield Caution("refused", result.name, f"{text}: {refusal.reason}")
+
+
+def _unsure(result: StrategyResult) -> Iterator[Caution]:
+    """Only where it decides: who misses another line for sure, misses the target for sure."""
+    names = [verdict.condition.name for verdict in result.verdicts if verdict.status == "unsure"]
+    if result.status == "unsure":
+        text = f"unsure about {' and '.join(names)}: the interval straddles the limit"
+        yield Caution("unsure", result.name, f"{text}; more replications would tell")
+
+
+def _not_judged(result: StrategyResult) -> Iterator[Caution]:
+    for verdict in result.verdicts:
+        if verdict.status == "not judged":
+            text = f"{verdict.condition.name} is not judged, for no job counts towards it"
+            yield Caution("not judged", result.name, text)
+
+
+def _horizon(result: StrategyResult, currency: str) -> Iterator[Caution]:
+    accrued, committed = result.mean("cost_cny"), result.mean(MONEY)
+    if accrued is None or committed is None or committed - accrued <= LONGER_HORIZON * accrued:
+        return
+    owed = money(committed - accrued, currency)
+    yield Caution(
+        "short horizon",
+        result.name,
+        f"{owed} stays owed after the horizon, more than a tenth of the "
+        f"{money(accrued, currency)} accrued within it; a longer horizon compares it more fairly",
+    )

@@ -1,0 +1,103 @@
+"""Many tasks on one or several processes; the results and their order never depend on how many.
+
+Processes come from joblib's loky, which starts them afresh (about 1.4 s), so short work stays in this
+process. Tasks travel in batches, each with one copy of the function and all that it holds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+import joblib
+
+from sim.errors import InputError, Problem, RunError
+
+__all__ = ["SERIAL_BELOW_S", "Progress", "run_tasks"]
+
+SERIAL_BELOW_S = 10.0
+"""Work that is expected to take less than this, seconds, is not worth starting processes for."""
+
+BATCHES_PER_WORKER = 8
+"""Enough to keep all busy to the end and the progress moving; few enough to copy little."""
+
+Progress = Callable[[int, int], None]
+"""Called with the tasks done and the tasks in all."""
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def run_tasks(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    workers: int = 1,
+    progress: Progress | None = None,
+    probe: int = 1,
+    serial_below_s: float | None = None,
+) -> list[Result]:
+    """`[function(task) for task in tasks]`, on `workers` processes where that is faster.
+
+    The first `probe` tasks run here and are timed; if the rest is expected to take less than
+    `serial_below_s` seconds (default: `SERIAL_BELOW_S`), it runs here too.
+
+    Raises InputError if `workers` is below 1, and RunError if a process dies.
+    """
+    if workers < 1:
+        raise InputError(
+            Problem("the number of worker processes must be 1 or more", None, None, "--jobs", workers)
+        )
+    results: list[Result] = []
+    started = time.perf_counter()
+    head, rest = tasks[:probe], tasks[probe:]
+    _run_here(function, head, results, len(tasks), progress)
+    expected = (time.perf_counter() - started) / max(1, len(head)) * len(rest)
+    below = SERIAL_BELOW_S if serial_below_s is None else serial_below_s
+    if workers == 1 or len(rest) < 2 or expected < below:
+        _run_here(function, rest, results, len(tasks), progress)
+    else:
+        _run_in_processes(function, rest, results, workers, progress)
+    return results
+
+
+def _run_here(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    results: list[Result],
+    total: int,
+    progress: Progress | None,
+) -> None:
+    for task in tasks:
+        results.append(function(task))
+        if progress is not None:
+            progress(len(results), total)
+
+
+def _run_in_processes(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    results: list[Result],
+    workers: int,
+    progress: Progress | None,
+) -> None:
+    total = len(results) + len(tasks)
+    size = max(1, -(-len(tasks) // (workers * BATCHES_PER_WORKER)))
+    batches = [tasks[first : first + size] for first in range(0, len(tasks), size)]
+    pool = joblib.Parallel(
+        n_jobs=workers, backend="loky", batch_size=1, max_nbytes=None, return_as="generator"
+    )
+    try:
+        for batch in pool(joblib.delayed(_run_batch)(function, batch) for batch in batches):
+            results.extend(batch)
+            if progress is not None:
+                progress(len(results), total)
+    except BrokenProcessPool as error:
+        what = str(error).partition(". ")[0].strip()
+        msg = f"a worker process could not do its work, perhaps for want of memory; try --jobs 1 ({what})"
+        raise RunError(msg) from error
+
+
+def _run_batch(function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+    return [function(task) for task in tasks]

@@ -1,0 +1,257 @@
+"""outputs/<scenario>/<run id>/: everything that a comparison found, written whole or not at all.
+
+The run id is a hash of what the run reads, so the same question has the same folder and another
+question never overwrites it. All files but manifest.json have the same bytes for the same run id.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from sim.experiments.comparison import Comparison
+from sim.experiments.files import csv_text, slug, whole_folder, write_parquet
+from sim.experiments.frames import (
+    attempts_frame,
+    failures_frame,
+    invoices_frame,
+    jobs_frame,
+    leases_frame,
+    ledger_frame,
+)
+from sim.load import Question, dump
+from sim.load_checks import PERFORMANCES
+from sim.model.scenario import Scenario
+from sim.workload.readers import TraceRow
+
+__all__ = ["run_folder", "run_id", "save", "tables"]
+
+PACKAGES = ("numpy", "scipy", "simpy", "pandas", "pyarrow", "matplotlib", "joblib", "pydantic", "ruamel.yaml")
+"""Packages whose versions can change a figure or a file."""
+
+TRACE_FILE = "trace.csv"
+
+
+def run_id(comparison: Comparison) -> str:
+    """Twelve hexadecimal digits that stand for all that the run reads."""
+    question = comparison.question
+    read = (
+        dump(_portable(question.scenario)),
+        # Where a row stood in its file changes nothing.
+        [repr(dataclasses.replace(row, row=0, line=0)) for row in question.trace],
+        _calibration(question),
+        repr(question.catalog),
+        question.price,
+        comparison.seed,
+        comparison.replications,
+        comparison.baseline,
+        comparison.version,
+    )
+    return hashlib.blake2b(repr(read).encode(), digest_size=6).hexdigest()
+
+
+def run_folder(comparison: Comparison, out: Path) -> Path:
+    """Where `save` writes the comparison."""
+    return out / slug(comparison.question.scenario.name) / run_id(comparison)
+
+
+def save(comparison: Comparison, out: Path, charts: Mapping[str, bytes] | None = None) -> Path:
+    """Write the comparison below `out` and return its folder; `charts` are PNG files by name.
+
+    A folder of the same run id is replaced. Raises RunError where it cannot be written, and then
+    leaves nothing behind.
+    """
+    folder = run_folder(comparison, out)
+    with whole_folder(folder) as fresh:
+        _write_scenario(comparison, fresh)
+        _write_json(comparison.to_json(), fresh / "comparison.json")
+        for name, frame in tables(comparison).items():
+            (fresh / f"{name}.csv").write_text(csv_text(frame), encoding="utf-8", newline="")
+            write_parquet(frame, fresh / f"{name}.parquet")
+        if charts:
+            (fresh / "charts").mkdir()
+        for name, picture in (charts or {}).items():
+            (fresh / "charts" / f"{name}.png").write_bytes(picture)
+        _write_json(_manifest(comparison, fresh), fresh / "manifest.json")
+    return folder
+
+
+def tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
+    """Every table of the output by the name of its file, strategies in their order."""
+    scenario = comparison.question.scenario
+    runs = list(comparison.details.values())
+    details = {
+        "jobs": [jobs_frame(run, scenario) for run in runs],
+        "attempts": [attempts_frame(run, scenario) for run in runs],
+        "leases": [leases_frame(run, scenario) for run in runs],
+        "failures": [failures_frame(run, scenario) for run in runs],
+        "ledger": [ledger_frame(run) for run in runs],
+        "invoices": [invoices_frame(run) for run in runs],
+    }
+    return {
+        "comparison": _comparison_frame(comparison),
+        "differences": _differences_frame(comparison),
+        "replications": _replications_frame(comparison),
+        **{name: pd.concat(frames, ignore_index=True) for name, frames in details.items()},
+    }
+
+
+def _comparison_frame(comparison: Comparison) -> pd.DataFrame:
+    rows = [
+        (
+            result.name,
+            name,
+            interval.mean,
+            interval.low,
+            interval.high,
+            interval.n,
+            comparison.info(name).unit,
+        )
+        for result in comparison.strategies
+        for name, interval in result.metrics.items()
+    ]
+    return _tidy(["strategy", "metric"], rows)
+
+
+def _differences_frame(comparison: Comparison) -> pd.DataFrame:
+    rows = [
+        (
+            difference.strategy,
+            difference.baseline,
+            difference.metric,
+            difference.interval.mean,
+            difference.interval.low,
+            difference.interval.high,
+            difference.interval.n,
+            comparison.info(difference.metric).unit,
+        )
+        for difference in comparison.differences
+    ]
+    return _tidy(["strategy", "baseline", "metric"], rows)
+
+
+def _tidy(keys: list[str], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    kinds = {
+        **dict.fromkeys(keys, "str"),
+        **dict.fromkeys(("mean", "low", "high"), "float64"),
+        "n": "Int64",
+        "unit": "str",
+    }
+    return pd.DataFrame(
+        {
+            name: pd.Series([row[position] for row in rows], dtype=kind)
+            for position, (name, kind) in enumerate(kinds.items())
+        }
+    )
+
+
+def _replications_frame(comparison: Comparison) -> pd.DataFrame:
+    pieces = [
+        pd.DataFrame(
+            {
+                "strategy": pd.Series([result.name] * comparison.replications, dtype="str"),
+                "replication": pd.Series(range(comparison.replications), dtype="Int64"),
+                **{
+                    info.name: pd.Series(
+                        result.values.get(info.name, [None] * comparison.replications), dtype="float64"
+                    )
+                    for info in comparison.metrics
+                },
+            }
+        )
+        for result in comparison.strategies
+    ]
+    return pd.concat(pieces, ignore_index=True)
+
+
+def _portable(scenario: Scenario) -> Scenario:
+    """The scenario with the files that it names beside it, wherever they came from."""
+    if scenario.workload.trace is not None:
+        trace = scenario.workload.trace.model_copy(update={"file": TRACE_FILE})
+        workload = scenario.workload.model_copy(update={"trace": trace})
+        scenario = scenario.model_copy(update={"workload": workload})
+    if scenario.performance not in PERFORMANCES:
+        name = f"calibration{Path(scenario.performance).suffix}"
+        scenario = scenario.model_copy(update={"performance": name})
+    return scenario
+
+
+def _calibration(question: Question) -> bytes | None:
+    """What the calibration file says; None where a built-in performance profile is used."""
+    if question.scenario.performance in PERFORMANCES:
+        return None
+    return Path(question.performance_source).read_bytes()
+
+
+def _write_scenario(comparison: Comparison, folder: Path) -> None:
+    """The resolved scenario, and beside it the files it names, so that the folder runs by itself."""
+    question = comparison.question
+    scenario, calibration = _portable(question.scenario), _calibration(question)
+    (folder / "scenario.yaml").write_text(dump(scenario), encoding="utf-8", newline="\n")
+    if scenario.workload.trace is not None:
+        text = csv_text(_trace_frame(question.trace))
+        (folder / TRACE_FILE).write_text(text, encoding="utf-8", newline="")
+    if calibration is not None:
+        (folder / scenario.performance).write_bytes(calibration)
+
+
+def _trace_frame(rows: tuple[TraceRow, ...]) -> pd.DataFrame:
+    columns: dict[str, tuple[str, list[object]]] = {
+        "submit_s": ("object", [_seconds(row.submit_us) for row in rows]),
+        "gpus": ("Int64", [row.gpus for row in rows]),
+        "runtime_s": ("object", [_seconds(row.runtime_us) for row in rows]),
+        "id": ("str", [row.name for row in rows]),
+        "memory_gib": ("float64", [row.memory_gib for row in rows]),
+        "team": ("str", [row.team for row in rows]),
+        "deadline_s": ("object", [_seconds(row.deadline_us) for row in rows]),
+        "priority": ("Int64", [row.priority for row in rows]),
+        "gpu": ("str", [row.gpu for row in rows]),
+        "limit_s": ("object", [_seconds(row.limit_us) for row in rows]),
+        "spans": ("boolean", [row.spans for row in rows]),
+        "runtime_gpu": ("str", [row.runtime_gpu for row in rows]),
+    }
+    return pd.DataFrame({name: pd.Series(cells, dtype=kind) for name, (kind, cells) in columns.items()})
+
+
+def _seconds(micros: int | None) -> Decimal | None:
+    return None if micros is None else Decimal(micros).scaleb(-6)
+
+
+def _manifest(comparison: Comparison, folder: Path) -> dict[str, Any]:
+    question = comparison.question
+    return {
+        "run_id": run_id(comparison),
+        "scenario": question.scenario.name,
+        "file": str(question.path) if question.path is not None else None,
+        "fleetsim": comparison.version,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "seed": comparison.seed,
+        "replications": comparison.replications,
+        "baseline": comparison.baseline,
+        "price": question.price,
+        "started": comparison.wall.started,
+        "finished": comparison.wall.finished,
+        "seconds": comparison.wall.seconds,
+        "workers": comparison.wall.workers,
+        "files": {
+            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        },
+    }
+
+
+def _write_json(document: Mapping[str, Any], path: Path) -> None:
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    path.write_text(f"{text}\n", encoding="utf-8", newline="\n")

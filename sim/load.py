@@ -1,0 +1,231 @@
+"""From a scenario file to a question: YAML, `extends`, `--set`, the model, the catalogue, the trace.
+
+Everything that is wrong is told at once, each with file, line, key, rule, value and known names.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+
+from sim.catalog import Catalog, load_catalog
+from sim.errors import InputError, Problem
+from sim.load_checks import PERFORMANCES, deep_problems, name_problems, trace_problems
+from sim.load_errors import located, model_problems
+from sim.load_schema import SCHEMA_LINE, json_schema, schema_text
+from sim.load_tree import LARGEST_FILE, Node, merged, overridden, read_tree
+from sim.load_tree import Path as KeyPath
+from sim.model.contract import PriceChoice
+from sim.model.scenario import Scenario
+from sim.workload.readers import TraceRow, read_trace
+
+__all__ = ["Question", "dump", "json_schema", "load", "load_text", "schema_text"]
+
+_MOST_BASES = 20
+_FILE_KEYS: tuple[KeyPath, ...] = (("workload", "trace", "file"), ("performance",))
+"""Keys that may name a file beside the scenario that holds them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A scenario with all that it names."""
+
+    scenario: Scenario
+    trace: tuple[TraceRow, ...]
+    """Recorded jobs by submission; empty without a trace."""
+    catalog: Catalog
+    path: Path | None = None
+    """The scenario's file; None for a text."""
+    price: PriceChoice | None = None
+    """The command line's choice, which goes before words and defaults of the scenario."""
+    folder: Path | None = None
+    """Where files that the scenario names are looked for; None for a text without a folder."""
+
+    @property
+    def performance_source(self) -> str:
+        """The performance profile for physics: its name, or the path of the calibration file."""
+        name = self.scenario.performance
+        return name if name in PERFORMANCES or self.folder is None else str(self.folder / name)
+
+
+def load(path: Path | str, overrides: Sequence[str] = (), catalog: Catalog | None = None) -> Question:
+    """Load a scenario file; `overrides` are settings such as `strategies.0.leases.0.count=8`.
+
+    Raises InputError with every problem found.
+    """
+    file = Path(path)
+    files: list[str] = []
+    tree = _with_bases(file, _read(file), (), files)
+    return _question(tree, overrides, catalog, file.parent, file, files)
+
+
+def load_text(
+    text: str | bytes,
+    overrides: Sequence[str] = (),
+    catalog: Catalog | None = None,
+    *,
+    name: str = "scenario.yaml",
+    folder: Path | None = None,
+) -> Question:
+    """Load a scenario from a text, such as an upload; `name` stands for the file in messages.
+
+    Files that it names (extends, a trace) are looked for in `folder`; without one they are refused.
+    Raises InputError with every problem found.
+    """
+    tree = read_tree(text, name)
+    files = [name]
+    base = tree.child("extends")
+    if folder is not None:
+        tree = _with_bases(folder / name, tree, (), files)
+    elif base is not None:
+        rule = "extends needs a scenario in a file, beside the one that it names"
+        raise InputError(located(tree, ("extends",), rule, base.plain()))
+    return _question(tree, overrides, catalog, folder, None, files)
+
+
+def _read(file: Path) -> Node:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise InputError(Problem("there is no such file", str(file))) from None
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or str(error)
+        raise InputError(Problem(f"the file cannot be read: {what}", str(file))) from None
+    return read_tree(data, str(file))
+
+
+def _with_bases(file: Path, tree: Node, chain: tuple[Path, ...], files: list[str]) -> Node:
+    """The tree laid on the file that it extends, and that on the one it extends in turn.
+
+    Adds the names of the files to `files`, as messages show them.
+    """
+    chain = (*chain, file)
+    files.append(str(tree.file))
+    base = tree.child("extends")
+    if base is None or base.value is None:
+        return _without_extends(tree)
+    if not isinstance(base.value, str) or not base.value.strip():
+        raise InputError(located(tree, ("extends",), "must be the name of a scenario file", base.plain()))
+    target = Path(os.path.normpath(file.parent / base.value))
+    real = [os.path.realpath(one) for one in chain]
+    if os.path.realpath(target) in real:
+        circle = [*chain[real.index(os.path.realpath(target)) :], target]
+        rule = "extends goes in a circle: " + " -> ".join(one.name for one in circle)
+        raise InputError(located(tree, ("extends",), rule, base.value))
+    if len(chain) > _MOST_BASES:
+        rule = f"extends may go over at most {_MOST_BASES} files"
+        raise InputError(located(tree, ("extends",), rule, base.value))
+    if not target.is_file():
+        rule = f"there is no such file beside {file.name}"
+        known = sorted(one.name for one in target.parent.glob("*.yaml")) if target.parent.is_dir() else []
+        raise InputError(located(tree, ("extends",), rule, base.value, known))
+    below = _with_bases(target, _read(target), chain, files)
+    return merged(_beside(below, target.parent, file.parent), _without_extends(tree))
+
+
+def _without_extends(tree: Node) -> Node:
+    return Node({key: node for key, node in tree.value.items() if key != "extends"}, tree.file, tree.line)
+
+
+def _beside(tree: Node, home: Path, folder: Path) -> Node:
+    """Names of files as seen from the folder of the extending file."""
+    if os.path.realpath(home) == os.path.realpath(folder):
+        return tree
+    for path in _FILE_KEYS:
+        node = tree.find(path)
+        if node is not None and isinstance(node.value, str) and (home / node.value).is_file():
+            node.value = os.path.relpath(home / node.value, folder)
+    return tree
+
+
+def _question(
+    tree: Node,
+    overrides: Sequence[str],
+    catalog: Catalog | None,
+    folder: Path | None,
+    path: Path | None,
+    files: Sequence[str],
+) -> Question:
+    tree = overridden(tree, overrides)
+    if (node := tree.child("extends")) is not None:
+        raise InputError(located(tree, ("extends",), "extends can be set in a file only", node.plain()))
+    catalog = load_catalog() if catalog is None else catalog
+    scenario, problems = _validated(tree)
+    problems += name_problems(tree, catalog)
+    trace, trace_faults = _trace(tree, folder, catalog)
+    problems += trace_faults
+    if scenario is not None and not problems:
+        problems += deep_problems(scenario, tree, catalog, folder)
+    if problems:
+        raise InputError(_in_order(problems, files))
+    assert scenario is not None  # noqa: S101 - without a scenario there is a problem
+    return Question(scenario, trace, catalog, path, folder=folder)
+
+
+def _validated(tree: Node) -> tuple[Scenario | None, list[Problem]]:
+    try:
+        return Scenario.model_validate(tree.plain()), []
+    except ValidationError as error:
+        return None, model_problems(error, tree)
+
+
+def _trace(tree: Node, folder: Path | None, catalog: Catalog) -> tuple[tuple[TraceRow, ...], list[Problem]]:
+    key: KeyPath = ("workload", "trace", "file")
+    node = tree.find(key)
+    if node is None or not isinstance(node.value, str):
+        return (), []
+    if folder is None:
+        return (), [located(tree, key, "a trace needs a scenario in a file, beside it", node.value)]
+    path = folder / node.value
+    if not path.is_file():
+        known = sorted(os.path.relpath(one, folder) for one in path.parent.glob("*.csv"))[:10]
+        return (), [located(tree, key, "there is no such file beside the scenario", node.value, known)]
+    try:
+        rows = read_trace(path)
+    except InputError as error:
+        return (), list(error.problems)
+    return rows, list(trace_problems(rows, str(path), catalog))
+
+
+def _in_order(problems: Sequence[Problem], files: Sequence[str]) -> list[Problem]:
+    """By file, then line; the command line's and the trace's last; the same thing once."""
+
+    def order(problem: Problem) -> tuple[int, str, int]:
+        file = problem.file or ""
+        return files.index(file) if file in files else len(files), file, problem.line or 0
+
+    return sorted(dict.fromkeys(problems), key=order)
+
+
+def dump(scenario: Scenario) -> str:
+    """The scenario as YAML, every default written out, that loads to an equal scenario.
+
+    Files that it names (a trace) are looked for beside wherever the text is saved.
+    """
+    yaml = YAML()
+    yaml.width = 100_000  # folded lines would be harder to compare
+    out = io.StringIO()
+    data = scenario.model_dump(mode="python", exclude_none=True)
+    written = scenario.model_dump(mode="json", exclude_none=True)
+    yaml.dump(_numbers(written, data), out)
+    return f"{SCHEMA_LINE}\n{out.getvalue()}"
+
+
+def _numbers(written: Any, value: Any) -> Any:
+    """JSON mode writes exact prices as text; here they are numbers again."""
+    if isinstance(written, dict):
+        return {key: _numbers(below, value[key]) for key, below in written.items()}
+    if isinstance(written, list):
+        return [_numbers(below, item) for below, item in zip(written, value, strict=True)]
+    if isinstance(value, Decimal):
+        return int(value) if value == int(value) else float(value)
+    return written

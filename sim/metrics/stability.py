@@ -1,0 +1,183 @@
+"""Is the queue stable? Averages of a queue that grows describe the length of the run, not the fleet.
+
+`overloaded` is 1.0 where one of three signs is seen, else 0.0:
+
+- *too much work*: the work asked for is more than the leased card-time (`offered_load` above 1) and
+  the jobs waiting at the end would keep the cards busy for more than 2 % of the run (`backlog_h`);
+- *growing queue*: the mean queue of the last quarter is more than 1.5 times that of the second
+  quarter, with the same backlog at the end;
+- *long backlog*: of at least 20 measured jobs, one in twenty waits longer than 5 % of the time over
+  which jobs arrive, and there is a stretch of more than a quarter of that time in which somebody
+  always waits. The queue may have emptied since, but the fleet was too small for that long. Jobs
+  that all arrive within a tenth of the run are a batch, and are held against the whole run.
+
+The first is a load above capacity, the second a queue that a load near capacity or a rule of the
+queue (gangs that block others) lets grow. The thresholds are choices of this program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sim.metrics.facts import Facts, Numbers, Times
+from sim.metrics.service import wait_quantile_h
+from sim.units import HOUR
+
+__all__ = [
+    "arrivals_h",
+    "backlog_h",
+    "offered_load",
+    "overload_reasons",
+    "overloaded",
+    "queue_early",
+    "queue_late",
+    "queue_mean",
+    "queue_stretch_h",
+]
+
+MATERIAL_BACKLOG = 0.02
+GROWTH = 1.5
+LONG_WAIT = 0.05
+LONG_STRETCH = 0.25
+FEWEST_JOBS = 20
+BATCH = 0.1
+
+
+def offered_load(facts: Facts) -> float | None:
+    """Card-time asked for over leased card-time: busy time and the work still to be done.
+
+    Refused jobs ask for nothing. The rest of an unfinished job is its share of work left times the
+    card-time per work that jobs of its shape took in this run, or its recorded run time; a shape of
+    which nothing ran is unknown and left out, so the figure is then a lower bound. None if nothing
+    was leased.
+    """
+    if not facts.leased_total:
+        return None
+    return (facts.busy_total + float(_work_left(facts).sum())) / facts.leased_total
+
+
+def backlog_h(facts: Facts) -> float | None:
+    """Hours that the leased cards (mean number) would need for the jobs that wait at the end."""
+    if not facts.leased_total:
+        return None
+    waiting = float(_work_left(facts)[facts.in_state("waiting")].sum())
+    return waiting / (facts.leased_total / facts.horizon) / HOUR
+
+
+def queue_mean(facts: Facts) -> float:
+    """Mean number of jobs waiting over the run."""
+    return _mean_queue(facts, 0.0, 1.0)
+
+
+def queue_early(facts: Facts) -> float:
+    """Mean number of jobs waiting in the second quarter of the run."""
+    return _mean_queue(facts, 0.25, 0.5)
+
+
+def queue_late(facts: Facts) -> float:
+    """Mean number of jobs waiting in the last quarter of the run."""
+    return _mean_queue(facts, 0.75, 1.0)
+
+
+def queue_stretch_h(facts: Facts) -> float:
+    """Longest unbroken time in which at least one job waits, hours."""
+    enter, leave = _queue_moves(facts)
+    times, where = np.unique(np.concatenate([enter, leave]), return_inverse=True)
+    if not times.size:
+        return 0.0
+    steps = np.bincount(where[: enter.size], minlength=times.size)
+    steps = steps - np.bincount(where[enter.size :], minlength=times.size)
+    waiting = np.concatenate([[False], np.cumsum(steps) > 0, [False]])
+    edges = np.flatnonzero(waiting[1:] != waiting[:-1])
+    # A stretch that is open at the end runs to the horizon, which stands behind the last time.
+    bounds = np.append(np.minimum(times, facts.horizon), facts.horizon)[edges]
+    return float((bounds[1::2] - bounds[::2]).max(initial=0)) / HOUR
+
+
+def arrivals_h(facts: Facts) -> float:
+    """From the first submission to the last, hours."""
+    return float(np.ptp(facts.submit)) / HOUR if facts.submit.size else 0.0
+
+
+def overloaded(facts: Facts) -> float:
+    """1.0 where the queue is not stable, else 0.0."""
+    values = {
+        "offered_load": offered_load(facts),
+        "backlog_h": backlog_h(facts),
+        "queue_early": queue_early(facts),
+        "queue_late": queue_late(facts),
+        "queue_stretch_h": queue_stretch_h(facts),
+        "arrivals_h": arrivals_h(facts),
+        "wait_p95_h": wait_quantile_h(facts, 0.95),
+        "jobs_measured": float(facts.measured_waits.size),
+    }
+    return float(bool(overload_reasons(values, facts.horizon / HOUR)))
+
+
+def overload_reasons(values: Mapping[str, float | None], horizon_h: float) -> tuple[str, ...]:
+    """Sentences that say why a run with these metrics is overloaded; empty if it is not."""
+    load, backlog = values["offered_load"] or 0.0, values["backlog_h"] or 0.0
+    early, late = values["queue_early"] or 0.0, values["queue_late"] or 0.0
+    wait, stretch = values["wait_p95_h"] or 0.0, values["queue_stretch_h"] or 0.0
+    reasons: list[str] = []
+    if load > 1 and backlog > MATERIAL_BACKLOG * horizon_h:
+        reasons.append(
+            f"the work asked for is {load:.2f} times the leased card-time, and the jobs waiting at the end "
+            f"would take the cards another {backlog:,.1f} h"
+        )
+    if late > GROWTH * early and backlog > MATERIAL_BACKLOG * horizon_h:
+        reasons.append(
+            f"the queue still grows: {late:,.1f} jobs wait on average in the last quarter of the run, "
+            f"{early:,.1f} in the second"
+        )
+    arrivals = values["arrivals_h"] or 0.0
+    span = arrivals if arrivals > BATCH * horizon_h else horizon_h
+    enough = (values["jobs_measured"] or 0.0) >= FEWEST_JOBS
+    if enough and wait > LONG_WAIT * span and stretch > LONG_STRETCH * span:
+        reasons.append(
+            f"somebody waits for {stretch:,.1f} h without a break, and one job in twenty waits longer than "
+            f"{wait:,.1f} h, while jobs arrive over {span:,.1f} h"
+        )
+    return tuple(reasons)
+
+
+def _queue_moves(facts: Facts) -> tuple[Times, Times]:
+    """Times at which jobs enter the queue and leave it, in no order; nobody leaves at the horizon."""
+    requeued = facts.stay_end[facts.stay_requeues]
+    enter = np.concatenate([facts.submit, requeued])
+    leave = np.concatenate([facts.stay_start, facts.end[_ended_in_queue(facts)]])
+    return enter, leave
+
+
+def _ended_in_queue(facts: Facts) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Jobs whose life ended while they waited: refused, or killed between two stays."""
+    entries = 1 + np.bincount(facts.stay_job[facts.stay_requeues], minlength=facts.submit.size)
+    exits = np.bincount(facts.stay_job, minlength=facts.submit.size)
+    return (facts.end >= 0) & (entries > exits)
+
+
+def _mean_queue(facts: Facts, begin: float, end: float) -> float:
+    """Mean number of waiting jobs between two shares of the run."""
+    enter, leave = _queue_moves(facts)
+
+    def waited_until(time: float) -> float:
+        return float(np.maximum(time - enter, 0.0).sum() - np.maximum(time - leave, 0.0).sum())
+
+    first, last = begin * facts.horizon, end * facts.horizon
+    return max(0.0, (waited_until(last) - waited_until(first)) / (last - first))
+
+
+def _work_left(facts: Facts) -> Numbers:
+    """Card-time of work left of each unfinished job; 0 for the others and where it is unknown."""
+    shape, work = facts.shape, facts.work
+    kept = np.bincount(facts.stay_job, facts.stay_work - facts.stay_voided, minlength=work.size)
+    ran = facts.progress > 0
+    shapes = len(facts.jobs.shapes)
+    time = np.bincount(shape[ran], kept[ran], minlength=shapes)
+    done = np.bincount(shape[ran], (work * facts.progress)[ran], minlength=shapes)
+    recorded = [float(s.gpus[0]) if s.job_class is None and s.gpus else 0.0 for s in facts.jobs.shapes]
+    rate = np.divide(time, done, out=np.array(recorded, dtype=np.float64), where=done > 0)
+    left = work * (1 - facts.progress) * rate[shape]
+    return np.where(facts.in_state("running", "waiting"), left, 0.0)

@@ -1,0 +1,109 @@
+"""The question of the command `fit`: does this job fit, and how fast is it, on each offer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sim.catalog import Catalog, load_catalog
+from sim.model.contract import Offer
+from sim.model.rates import Support
+from sim.model.scenario import JobClass
+from sim.physics.lengths import lengths_of
+from sim.physics.memory import MemoryParts
+from sim.physics.options import Way, misfit_of, predictor_for, ways
+from sim.physics.quantities import mean_of
+from sim.physics.task import task_of
+
+__all__ = ["FitRow", "fit_job"]
+
+
+@dataclass(frozen=True, slots=True)
+class FitRow:
+    """A job class on some cards of an offer."""
+
+    offer: str
+    gpu: str
+    gpus: int | None
+    """Cards; None where no allowed count can stand on the offer."""
+    spans: bool
+    """Whether the cards stand in several machines."""
+    split: str
+    fits: bool
+    parts: MemoryParts | None
+    """Peak of one card by part; None where a source gives the sum alone."""
+    total_gib: float | None
+    usable_gib: float | None
+    margin_gib: float | None
+    """What is left on the card; negative where it does not fit."""
+    tokens_per_s: float | None
+    """Useful tokens over all cards."""
+    hours: float | None
+    """Training time of the mean data set (mean samples x mean epochs), without start-up."""
+    support: Support
+    limited_by: str
+    reason: str = ""
+    """Why it does not fit."""
+
+    @property
+    def shortfall_gib(self) -> float | None:
+        """GiB missing on each card; None where it fits or memory is not the reason."""
+        if self.fits or self.margin_gib is None:
+            return None
+        return -self.margin_gib
+
+
+def fit_job(
+    job_class: JobClass,
+    offers: Iterable[Offer],
+    catalog: Catalog | None = None,
+    performance: str = "measured",
+) -> list[FitRow]:
+    """Rows of every offer: with `auto` the smallest count that fits, with a list each count.
+
+    An offer on which nothing fits has one row, of the way that needs least. Raises InputError for
+    an unknown performance profile.
+    """
+    known = catalog or load_catalog()
+    predict = predictor_for(performance)
+    task, lengths = task_of(job_class, known), lengths_of(job_class)
+    work = mean_of(job_class.samples) * mean_of(job_class.epochs)
+    rows: list[FitRow] = []
+    for offer in offers:
+        gpu = known.gpus[offer.gpu]
+        tried = ways(job_class, task, lengths, offer, gpu, predict)
+        fitting = [way for way in tried if way.prediction.fits]
+        if not fitting:
+            reason = misfit_of(job_class, offer, gpu, tried).reason
+            least = min(tried, key=lambda way: way.prediction.memory_gib, default=None)
+            rows.append(_row(offer, least, work, reason))
+            continue
+        for way in tried if job_class.counts else fitting[:1]:
+            reason = "" if way.prediction.fits else misfit_of(job_class, offer, gpu, [way]).reason
+            rows.append(_row(offer, way, work, reason))
+    return rows
+
+
+def _row(offer: Offer, way: Way | None, work: float, reason: str) -> FitRow:
+    if way is None:
+        return FitRow(
+            offer.id, offer.gpu, None, False, "", False, None, None, None, None, None, None, "", "", reason
+        )
+    found = way.prediction
+    return FitRow(
+        offer=offer.id,
+        gpu=offer.gpu,
+        gpus=way.gpus,
+        spans=way.spans,
+        split=found.split,
+        fits=found.fits,
+        parts=found.parts,
+        total_gib=found.memory_gib,
+        usable_gib=found.has_gib,
+        margin_gib=found.has_gib - found.memory_gib,
+        tokens_per_s=found.tokens_per_s if found.fits else None,
+        hours=work * found.seconds_per_sample / 3600 if found.fits else None,
+        support=found.support,
+        limited_by=found.limited_by,
+        reason=reason,
+    )

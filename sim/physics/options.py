@@ -1,0 +1,80 @@
+"""Ways to run a job class on an offer: for each count of cards the best split that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sim.model.contract import Offer
+from sim.model.hardware import Gpu
+from sim.model.rates import Misfit
+from sim.model.scenario import JobClass
+from sim.physics.constants import constants_for
+from sim.physics.lengths import Lengths
+from sim.physics.measured import Measured
+from sim.physics.prediction import Prediction, Predictor, best
+from sim.physics.task import Layout, Task, joins_units
+from sim.physics.vendor import vendor_predictor
+
+__all__ = ["AUTO_COUNTS", "Way", "misfit_of", "predictor_for", "ways"]
+
+AUTO_COUNTS = (1, 2, 4, 8, 16, 32)
+"""Card counts tried for `gpus: auto`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Cards of an offer in one arrangement, with the best split found for them."""
+
+    gpus: int
+    spans: bool
+    prediction: Prediction
+
+
+def predictor_for(performance: str) -> Predictor:
+    """The predictor of a performance profile: `measured`, `vendor`, or a calibration file's path.
+
+    Raises InputError with the known names for anything else.
+    """
+    if performance == "vendor":
+        return vendor_predictor
+    return Measured(constants_for(performance))
+
+
+def ways(
+    job_class: JobClass, task: Task, lengths: Lengths, offer: Offer, gpu: Gpu, predict: Predictor
+) -> tuple[Way, ...]:
+    """Every count and arrangement that the class and the offer allow, fitting or not.
+
+    Sorted by count, one machine before several. Empty where no allowed count can stand anywhere.
+    """
+    found: list[Way] = []
+    for gpus in sorted(job_class.counts or AUTO_COUNTS):
+        for spans in (False, True):
+            layout = Layout.on(offer, gpus, spans) if job_class.spans or not spans else None
+            if layout is not None:
+                found.append(Way(gpus, spans, best(predict(task, lengths, gpu, layout))))
+    return tuple(found)
+
+
+def misfit_of(job_class: JobClass, offer: Offer, gpu: Gpu, tried: Sequence[Way]) -> Misfit:
+    """Why none of the ways fits, with the smallest need among them."""
+    if not tried:
+        counts = " or ".join(map(str, job_class.counts))
+        several = (
+            "and its cards do not work together over several units"
+            if not joins_units(offer)
+            else "and the class may not span machines"
+        )
+        return Misfit(
+            f"the class asks for {counts} cards; one unit of {offer.id} has {offer.gpus_per_unit}, {several}"
+        )
+    least = min(tried, key=lambda way: way.prediction.memory_gib)
+    needs, has = least.prediction.memory_gib, least.prediction.has_gib
+    cards = "1 card" if least.gpus == 1 else f"{least.gpus} cards, {least.prediction.split}"
+    return Misfit(
+        f"{job_class.model} with {job_class.method} needs at least {needs:.1f} GiB a card "
+        f"({cards}); {gpu.name} has {has:.1f} GiB: {needs - has:.1f} GiB too little",
+        needs_gib=needs,
+        has_gib=has,
+    )

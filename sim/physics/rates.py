@@ -1,0 +1,102 @@
+"""The table that the engine looks up: shape x offer -> ways to run, with all times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sim.catalog import Catalog
+from sim.model.contract import Offer
+from sim.model.job import JobShape
+from sim.model.rates import Misfit, RateTable, RunOption
+from sim.model.scenario import JobClass, Scenario
+from sim.physics.constants import StartConstants, constants_for
+from sim.physics.lengths import lengths_of
+from sim.physics.options import misfit_of, predictor_for, ways
+from sim.physics.prediction import Predictor
+from sim.physics.recorded import Recorded
+from sim.physics.startup import side_times
+from sim.physics.task import task_of
+from sim.units import SECOND
+
+__all__ = ["class_options", "rate_table"]
+
+
+def rate_table(
+    scenario: Scenario, shapes: Sequence[JobShape], offers: Sequence[Offer], catalog: Catalog
+) -> RateTable:
+    """Ask once, before the run, how every shape runs on every offer.
+
+    Keyed by (position of the shape, offer id). Raises InputError for an unknown performance
+    profile. Times are microseconds; memory is GiB a card.
+    """
+    predict, start = predictor_for(scenario.performance), constants_for(scenario.performance).startup
+    classes: Mapping[str, JobClass] = {entry.name: entry for entry in scenario.workload.classes}
+    recorded = Recorded(scenario, catalog, predict)
+    options: dict[tuple[int, str], tuple[RunOption, ...]] = {}
+    misfits: dict[tuple[int, str], Misfit] = {}
+    for index, shape in enumerate(shapes):
+        for offer in offers:
+            if shape.job_class is None:
+                answer = recorded.options(shape, offer)
+            else:
+                answer = class_options(classes[shape.job_class], offer, catalog, predict, start)
+            if isinstance(answer, Misfit):
+                misfits[index, offer.id] = answer
+            else:
+                options[index, offer.id] = answer
+    notes = (*recorded.notes, *_notes(scenario, shapes, options, start))
+    return RateTable(options, misfits, notes)
+
+
+def class_options(
+    job_class: JobClass, offer: Offer, catalog: Catalog, predict: Predictor, start: StartConstants
+) -> tuple[RunOption, ...] | Misfit:
+    """The ways that fit, or why none does."""
+    gpu, task = catalog.gpus[offer.gpu], task_of(job_class, catalog)
+    tried = ways(job_class, task, lengths_of(job_class), offer, gpu, predict)
+    fitting = [way for way in tried if way.prediction.fits]
+    if not fitting:
+        return misfit_of(job_class, offer, gpu, tried)
+    times = side_times(task, offer, start)
+    return tuple(
+        RunOption(
+            gpus=way.gpus,
+            spans=way.spans,
+            split=way.prediction.split,
+            startup_us=times.startup_us,
+            restart_us=times.startup_us,
+            us_per_work=way.prediction.seconds_per_sample * SECOND,
+            checkpoint_us=times.checkpoint_us,
+            stage_us=times.stage_us,
+            stage_key=job_class.model,
+            memory_gib=way.prediction.memory_gib,
+            tokens_per_s=way.prediction.tokens_per_s,
+            support=way.prediction.support,
+            limited_by=way.prediction.limited_by,
+        )
+        for way in fitting
+    )
+
+
+def _notes(
+    scenario: Scenario,
+    shapes: Sequence[JobShape],
+    options: Mapping[tuple[int, str], tuple[RunOption, ...]],
+    start: StartConstants,
+) -> tuple[str, ...]:
+    notes: list[str] = []
+    if any(shape.job_class for shape in shapes):
+        seconds = start.container_s + start.imports_s + start.warm_up_s
+        notes.append(
+            f"Start-up is assumed: {seconds:g} s for container, imports and warm-up, then the base model "
+            "from the data disk."
+        )
+        notes.append("A step is one micro-batch on each card: no gradient accumulation is assumed.")
+        if any(entry.mean_tokens is not None and not entry.packed for entry in scenario.workload.classes):
+            notes.append("Sample lengths are log-normal (assumed); a micro-batch pads to its longest sample.")
+    if scenario.performance == "vendor":
+        notes.append("Speed and memory are the articles' own figures; measurements contradict most of them.")
+    tags = {option.support for ways_ in options.values() for option in ways_}
+    if "extrapolated" in tags:
+        notes.append("Some speeds are extrapolated: no published measurement is near them.")
+    return tuple(notes)

@@ -1,0 +1,131 @@
+"""A run that can be asked what was going on at an instant or over a span of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sim.model.job import Job
+from sim.model.records import Attempt, JobRecord
+from sim.replication import Prepared, RunResult
+from sim.units import Micros
+
+__all__ = ["Cards", "History", "Use"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Cards of one offer at one instant."""
+
+    offer: str
+    leased: int
+    busy: int
+    down: int
+    jobs: tuple[int, ...]
+    """Jobs that hold the busy ones."""
+
+    @property
+    def free(self) -> int:
+        """Cards in working order without a job."""
+        return max(0, self.leased - self.busy - self.down)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What some cards did over a span of time, in card-microseconds."""
+
+    leased_us: Micros
+    busy_us: Micros
+    down_us: Micros
+    jobs: tuple[tuple[int, Micros], ...]
+    """Job and card-time, most first."""
+
+    @property
+    def free_us(self) -> Micros:
+        """In working order, without a job."""
+        return max(0, self.leased_us - self.busy_us - self.down_us)
+
+
+class History:
+    """A run that can be asked what was going on at an instant."""
+
+    def __init__(self, prepared: Prepared, result: RunResult) -> None:
+        self.prepared = prepared
+        self.result = result
+        self.policy = prepared.question.scenario.strategy(result.strategy).policy
+        self.records: dict[int, JobRecord] = {record.job: record for record in result.log.jobs}
+        self.attempts: dict[int, list[Attempt]] = {}
+        for attempt in result.log.attempts:
+            self.attempts.setdefault(attempt.job, []).append(attempt)
+
+    def cards(self, at_us: Micros) -> tuple[Cards, ...]:
+        """The cards of each offer of the strategy at an instant, in order of first lease."""
+        leased: dict[str, int] = {}
+        sizes: dict[str, int] = {}
+        for lease in self.result.log.leases:
+            present = lease.start_us <= at_us and (lease.end_us is None or at_us < lease.end_us)
+            leased[lease.offer] = leased.get(lease.offer, 0) + (lease.gpus if present else 0)
+            sizes[lease.offer] = lease.gpus
+        return tuple(self._of_offer(offer, count, sizes[offer], at_us) for offer, count in leased.items())
+
+    def _of_offer(self, offer: str, leased: int, size: int, at_us: Micros) -> Cards:
+        held = [
+            attempt
+            for attempt in self.result.log.attempts
+            if attempt.offer == offer and attempt.start_us <= at_us < attempt.end_us
+        ]
+        failures = self.result.log.failures
+        away = [f for f in failures if f.offer == offer and f.at_us <= at_us < f.back_us]
+        down = sum(size if failure.card is None else 1 for failure in away)
+        busy = sum(len(attempt.cards) for attempt in held)
+        return Cards(offer, leased, busy, min(down, leased), tuple(attempt.job for attempt in held))
+
+    def waiting(self, at_us: Micros) -> tuple[int, ...]:
+        """Jobs in the queue at an instant, in order of submission."""
+        return tuple(
+            job.id for job in self.result.jobs.jobs if job.submit_us <= at_us and self._is_waiting(job, at_us)
+        )
+
+    def _is_waiting(self, job: Job, at_us: Micros) -> bool:
+        record = self.records.get(job.id)
+        if record is None or record.state == "refused":
+            return False
+        if record.end_us is not None and record.end_us <= at_us:
+            return False
+        return not any(a.start_us <= at_us < a.end_us for a in self.attempts.get(job.id, ()))
+
+    def fewest_cards(self, job: Job, offer: str) -> int | None:
+        """Smallest number of cards of an offer on which the job runs; None: it does not fit there."""
+        options = self.prepared.rates.options.get((job.shape, offer), ())
+        wanted = self.prepared.shapes[job.shape].gpus
+        counts = [option.gpus for option in options if not wanted or option.gpus in wanted]
+        return min(counts, default=None)
+
+    def label(self, job_id: int) -> str:
+        """Name and number of a job."""
+        return f"{self.result.jobs.jobs[job_id].name} (job {job_id})"
+
+    def use(self, job: Job, start_us: Micros, end_us: Micros) -> Use:
+        """What the cards on which the job fits did from `start_us` to `end_us`."""
+
+        def inside(start: Micros, end: Micros | None) -> Micros:
+            return max(0, min(end_us, end_us if end is None else end) - max(start_us, start))
+
+        log = self.result.log
+        leased = [lease for lease in log.leases if self.fewest_cards(job, lease.offer) is not None]
+        offers = {lease.offer: lease.gpus for lease in leased}
+        taken: dict[int, Micros] = {}
+        for attempt in log.attempts:
+            span = inside(attempt.start_us, attempt.end_us)
+            if span and attempt.offer in offers:
+                taken[attempt.job] = taken.get(attempt.job, 0) + span * len(attempt.cards)
+        return Use(
+            leased_us=sum(lease.gpus * inside(lease.start_us, lease.end_us) for lease in leased),
+            busy_us=sum(taken.values()),
+            down_us=sum(
+                inside(failure.at_us, failure.back_us)
+                * (offers[failure.offer] if failure.card is None else 1)
+                for failure in log.failures
+                if failure.offer in offers
+            ),
+            jobs=tuple(sorted(taken.items(), key=lambda item: (-item[1], item[0]))),
+        )
