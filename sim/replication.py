@@ -34,7 +34,7 @@ from sim.streams import Streams
 from sim.units import SECOND
 from sim.workload import generate, shapes_of
 
-__all__ = ["Prepared", "RunResult", "fleet_plan", "prepare", "replicate"]
+__all__ = ["Prepared", "RunResult", "fleet_plan", "prepare", "replicate", "used_offers"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def _pools(
         card_kind=gpu.id,
         spans=offer.form not in ("mig", "public"),
         leases=spans,
-        failures=failure_model(scenario.reliability, gpu, catalog, scenario.reliability.data_disk),
+        failures=failure_model(scenario.reliability, offer, catalog, scenario.reliability.data_disk),
         first_card=sum(n * pool.gpus_per_machine for n, pool in zip(machines, alike, strict=True)),
         first_machine=sum(machines),
     )
@@ -184,7 +184,7 @@ def _burst(scenario: Scenario, burst: Burst, catalog: Catalog) -> BurstSpec:
         card_kind=f"hourly {gpu.id}",
         spans=False,
         leases=(),
-        failures=failure_model(scenario.reliability, gpu, catalog, scenario.reliability.data_disk),
+        failures=failure_model(scenario.reliability, offer, catalog, scenario.reliability.data_disk),
     )
     return BurstSpec(
         pool=pool,

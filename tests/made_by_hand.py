@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 
+from sim.catalog import load_catalog
 from sim.experiments.compare import Comparison, Flow, compare
 from sim.load import Question
 from sim.model.job import Job, JobSet, JobShape
@@ -78,7 +79,7 @@ def answer(
     **changes: object,
 ) -> Comparison:
     """Compare strategies whose metrics stand in a table."""
-    question = Question(scenario(names, **changes), (), None)
+    question = Question(scenario(names, **changes), (), load_catalog())
     return compare(
         question, len(table[0]), seed, baseline, workers, flow=Flow(Prepared, Replay(table, alike))
     )

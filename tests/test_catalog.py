@@ -182,7 +182,7 @@ def test_profiles_meet_the_published_interruptions() -> None:
 
 def test_the_failure_model_takes_the_scenarios_numbers_first() -> None:
     catalog = load_catalog()
-    gpu = catalog.gpus["A100-40G"]
+    gpu = catalog.offers["a100-40g-custom"]
     reliability = Reliability.model_validate({"node": "100h", "migration": {"within": "10min", "kept": 0.8}})
     model = failure_model(reliability, gpu, catalog, "kept")
     assert model is not None
@@ -198,7 +198,7 @@ def test_the_failure_model_takes_the_scenarios_numbers_first() -> None:
 def test_a_short_promise_is_kept_to_the_letter() -> None:
     catalog = load_catalog()
     reliability = Reliability(migration=Migration.model_validate({"within": "1min"}))
-    model = failure_model(reliability, catalog.gpus["T4"], catalog, "lost")
+    model = failure_model(reliability, catalog.offers["t4-16g-cloud"], catalog, "lost")
     assert model is not None
     assert model.migration_us == (MINUTE, MINUTE)
     assert not model.disk_kept
@@ -206,7 +206,7 @@ def test_a_short_promise_is_kept_to_the_letter() -> None:
 
 def test_profile_none_never_fails_unless_told_to() -> None:
     catalog = load_catalog()
-    gpu = catalog.gpus["T4"]
+    gpu = catalog.offers["t4-16g-cloud"]
     assert failure_model(Reliability(profile="none"), gpu, catalog, "lost") is None
     own = failure_model(Reliability.model_validate({"profile": "none", "node": "50h"}), gpu, catalog, "lost")
     assert own is not None
@@ -220,4 +220,4 @@ def test_profile_none_never_fails_unless_told_to() -> None:
 def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
     catalog = load_catalog()
     with pytest.raises(InputError, match="did you mean 'datacentre'"):
-        failure_model(Reliability(profile="datacenter"), catalog.gpus["T4"], catalog, "lost")
+        failure_model(Reliability(profile="datacenter"), catalog.offers["t4-16g-cloud"], catalog, "lost")

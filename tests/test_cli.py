@@ -307,9 +307,14 @@ class TestOutput:
             ("explain", two_jobs),
         ):
             assert max(map(len, fleetsim(*command).out.splitlines())) <= columns
+        long_names = TWO_JOBS.replace("one card, annual", "one card for a whole year, paid in advance")
+        two_jobs.write_text(long_names)
         done = compare(fleetsim, two_jobs)
         assert max(map(len, done.out.splitlines())) <= columns
+        # Nothing is cut: no sign of it, and the last column of the first table is whole.
+        assert "\N{HORIZONTAL ELLIPSIS}" not in done.out
         assert "26,880 CNY" in done.out
+        assert "Pareto" in done.out
 
     def test_python_m_sim_is_the_same_command(self, tmp_path: Path) -> None:
         done = process("--version", cwd=tmp_path)

@@ -221,7 +221,7 @@ def test_one_replication_may_have_any_random_numbers():
     ],
 )
 def test_options_out_of_range_are_refused(replications, seed, baseline, workers, key):
-    question = hand.Question(hand.scenario(), (), None)
+    question = hand.Question(hand.scenario(), (), hand.load_catalog())
     flow = hand.Flow(hand.Prepared, hand.Replay([[row(1.0)] * 2] * 2))
     with pytest.raises(InputError) as refused:
         hand.compare(question, replications, seed, baseline, workers, flow=flow)
@@ -230,7 +230,7 @@ def test_options_out_of_range_are_refused(replications, seed, baseline, workers,
 
 def test_progress_counts_every_run():
     seen = []
-    question = hand.Question(hand.scenario(), (), None)
+    question = hand.Question(hand.scenario(), (), hand.load_catalog())
     flow = hand.Flow(hand.Prepared, hand.Replay([rows(1.0, [1, 2]), rows(2.0, [1, 2])]))
     hand.compare(question, 2, progress=lambda done, total: seen.append((done, total)), flow=flow)
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]

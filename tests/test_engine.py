@@ -357,3 +357,18 @@ def test_more_cards_share_the_misfortune_of_the_first() -> None:
     many = run(plan(pool(5, model=model)), jobs, rates(), STREAMS).failures
     assert [f for f in many if f.machine < 2] == list(few)
     assert len(few) > 5
+
+
+def test_noisy_neighbours_spread_the_running_time_and_leave_the_mean() -> None:
+    import math
+
+    import numpy as np
+
+    luck = np.random.default_rng(5).standard_normal(4000)
+    jobs = job_set([(i * 2, 1) for i in range(4000)])
+    lucky = [dataclasses.replace(job, luck=float(z)) for job, z in zip(jobs.jobs, luck, strict=True)]
+    jobs = dataclasses.replace(jobs, jobs=tuple(lucky))
+    log = run(plan(pool(1), hours=1e5), jobs, rates(option(speed_noise=0.1)), STREAMS)
+    logs = np.log([job.run_us / HOUR for job in log.jobs])
+    assert logs.std() == pytest.approx(0.1, rel=0.05)
+    assert np.exp(logs).mean() == pytest.approx(1, abs=3 * 0.1 / math.sqrt(4000))

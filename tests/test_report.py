@@ -78,6 +78,17 @@ def test_charts_live_with_waits_that_do_not_exist_and_with_waits_of_zero():
         png(plots.money_against_wait(made(4, wait=wait)))
 
 
+@pytest.mark.parametrize("limit", ["0s", "1s", "4h", "3000d"])
+def test_a_target_far_from_the_waits_is_on_the_chart(limit):
+    comparison = made(3, {"wait_p95": limit})
+    for draw in (plots.money_against_wait, plots.wait_distribution):
+        png(draw(comparison))
+    figure = plots.money_against_wait(comparison)
+    low, high = figure.axes[0].get_ylim()
+    asked = comparison.conditions[-1].limit
+    assert low <= asked <= high
+
+
 def test_names_that_no_font_can_draw_get_a_number():
     shown = names(["plain", "\U0001f9ff\ue000", "two\nlines"])
     assert shown == ["plain", "S2 (in the tables)", "two lines"]

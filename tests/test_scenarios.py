@@ -76,7 +76,7 @@ def test_the_schema_knows_the_names_of_the_tables_and_defaults_as_people_write_t
     assert schema["$defs"]["Strategy"]["properties"]["policy"]["enum"] == list(POLICIES)
     assert "none" in schema["$defs"]["Reliability"]["properties"]["profile"]["enum"]
     assert schema["$defs"]["Checkpoint"]["properties"]["every"]["default"] == "20min"
-    assert schema["$defs"]["Migration"]["properties"]["within"]["default"] == "10min"
+    assert schema["$defs"]["Delay"]["properties"]["median"]["default"] == "3min"
     assert schema["properties"]["experiment"]["default"]["warm_up"] == "0s"
     assert "GPU" not in json.dumps(schema["title"])
 

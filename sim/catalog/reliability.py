@@ -6,6 +6,7 @@ from typing import Literal
 
 from sim.catalog.catalog import Catalog
 from sim.errors import InputError, Problem
+from sim.model.contract import Offer
 from sim.model.fleet import FailureModel, LogNormal
 from sim.model.hardware import Gpu
 from sim.model.scenario import Reliability
@@ -48,24 +49,27 @@ def mean_times(reliability: Reliability, gpu: Gpu, catalog: Catalog) -> dict[str
 
 
 def failure_model(
-    reliability: Reliability, gpu: Gpu, catalog: Catalog, data_disk: Literal["kept", "lost"]
+    reliability: Reliability, offer: Offer, catalog: Catalog, data_disk: Literal["kept", "lost"]
 ) -> FailureModel | None:
-    """How cards of this kind fail and come back, times in microseconds.
+    """How the cards of an offer fail and come back, times in microseconds.
+
+    The scenario's terms of migration go before the offer's own.
 
     None where nothing can fail: profile `none`, no mean times and no failures at known times.
     With failures at known times only, the model has no mean times and says how long they last.
     """
-    times = mean_times(reliability, gpu, catalog)
+    times = mean_times(reliability, catalog.gpus[offer.gpu], catalog)
     if not times and not reliability.events:
         return None
-    repair, within = catalog.repair, reliability.migration.within
+    repair, asked = catalog.repair, reliability.migration
+    within = offer.migration.within_s * SECOND if asked.within is None else asked.within
     return FailureModel(
         mtbf_us=times,
         detect_us=(round(repair.detect_s.low * SECOND), round(repair.detect_s.high * SECOND)),
         reset=LogNormal(round(repair.reset.median_min * MINUTE), repair.reset.sigma),
         # A promise shorter than the usual minimum is kept to the letter.
         migration_us=(min(round(repair.migration_from_min.value * MINUTE), within), within),
-        migration_kept=reliability.migration.kept,
+        migration_kept=offer.migration.kept if asked.kept is None else asked.kept,
         migration_late=LogNormal(
             round(repair.late.median_h * HOUR), repair.late.sigma, round(repair.late.cap_h * HOUR)
         ),

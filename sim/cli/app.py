@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -37,4 +38,7 @@ def app(port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.
     """Open the page that runs a scenario and shows the comparison, on http://127.0.0.1:PORT."""
     complain(f"http://127.0.0.1:{port} (end with Ctrl-C)", label="Page")
     command = [sys.executable, "-m", "streamlit", "run", str(PAGE), f"--server.port={port}", *SAFE_OPTIONS]
+    if os.name == "posix":
+        # The server takes the place of this process, so that ending the one ends the other.
+        os.execv(sys.executable, command)  # noqa: S606
     raise typer.Exit(subprocess.run(command, check=False).returncode)  # noqa: S603

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +27,7 @@ __all__ = [
     "is_terminal",
     "prepare_streams",
     "print_json",
+    "print_parts",
     "print_table",
     "say",
     "visible",
@@ -109,6 +110,11 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     _console(sys.stdout).print(table)
+
+
+def print_parts(parts: RenderableType) -> None:
+    """Print what a report has laid out."""
+    _console(sys.stdout).print(parts)
 
 
 def _console(stream: Any) -> Console:

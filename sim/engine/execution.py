@@ -7,6 +7,7 @@ computed when something does go wrong, so checkpoints cost no events.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import simpy
@@ -157,7 +158,7 @@ class Executor:
         """Carry saved work over to the speed of these cards; work on a lost disk is gone."""
         if run.saved_where is not None and run.saved_where.machine.disk_epoch != run.saved_epoch:
             stay.voided_card_us, run.kept_card_us, run.saved_us = run.kept_card_us, 0, 0
-        total = max(1, round(run.job.work * stay.option.us_per_work))
+        total = max(1, round(run.job.work * stay.option.us_per_work * _noise(run.job, stay.option)))
         if run.total_us and total != run.total_us:
             run.saved_us = run.saved_us * total // run.total_us
         run.total_us = total
@@ -249,3 +250,9 @@ class Executor:
                 lost_us=work - saved + elapsed - alive, voided_card_us=stay.voided_card_us,
             )
         )  # fmt: skip
+
+
+def _noise(job: Job, option: RunOption) -> float:
+    """Factor on the running time, log-normal with mean 1; the same wherever the noise is the same."""
+    sigma = option.speed_noise
+    return math.exp(sigma * job.luck - sigma * sigma / 2) if sigma else 1.0

@@ -8,8 +8,9 @@ from sim.experiments.comparison import Caution, Condition, StrategyResult
 from sim.experiments.decision import MONEY
 from sim.experiments.wording import count, money, quoted, share
 from sim.metrics import overload_reasons
+from sim.model.contract import Offer
 from sim.model.scenario import Checkpoint, Reliability, Scenario
-from sim.units import Micros, format_duration, hours
+from sim.units import SECOND, Micros, format_duration, hours
 
 __all__ = ["cautions", "scenario_assumptions"]
 
@@ -35,7 +36,9 @@ LONGER_HORIZON = 0.1
 """Part of the accrued cost above which money owed after the horizon calls for a longer one."""
 
 
-def scenario_assumptions(scenario: Scenario, conditions: Sequence[Condition]) -> tuple[str, ...]:
+def scenario_assumptions(
+    scenario: Scenario, conditions: Sequence[Condition], offers: Sequence[Offer]
+) -> tuple[str, ...]:
     """Sentences on every default that the run used, and on the rules of counting."""
     level = f"{100 * scenario.experiment.confidence:g} %"
     rules = [
@@ -47,22 +50,44 @@ def scenario_assumptions(scenario: Scenario, conditions: Sequence[Condition]) ->
         rules.append("No target is given: no job may be refused and the queue must be stable.")
     if any(condition.metric == "overloaded" for condition in conditions):
         rules.append("A queue is stable if it is overloaded in at most half of the replications.")
-    return (*_defaults(scenario), *rules)
+    return (*_defaults(scenario, offers), *_noise(offers), *rules)
 
 
-def _defaults(scenario: Scenario) -> Iterator[str]:
+def _migration(reliability: Reliability, offers: Sequence[Offer]) -> Iterator[str]:
+    """The promise to move a failed machine, where the scenario leaves it to the offers."""
+    asked = reliability.migration
+    if asked.within is not None and asked.kept is not None:
+        return
+    by_terms: dict[tuple[Micros, float], list[str]] = {}
+    for offer in offers:
+        within = offer.migration.within_s * SECOND if asked.within is None else asked.within
+        kept = offer.migration.kept if asked.kept is None else asked.kept
+        by_terms.setdefault((within, kept), []).append(offer.id)
+    for (within, kept), names in by_terms.items():
+        whose = "" if len(by_terms) == 1 else f"{', '.join(names)}: "
+        yield (
+            f"{whose}The promise to move a failed machine within {format_duration(within)} is kept with "
+            f"probability {kept:g} (terms of the offer; assumed where no audit is published, as everywhere)."
+        )
+
+
+def _noise(offers: Sequence[Offer]) -> Iterator[str]:
+    for offer in offers:
+        if offer.speed_noise:
+            yield (
+                f"{offer.id}: running times spread by {100 * offer.speed_noise:g} % from job to job, for the "
+                "neighbours on a shared host (assumed)."
+            )
+
+
+def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
     """Values that stand at their default. Who writes the default into the file sees it here as well, so
     that the resolved scenario among the results gives the same answer as the file it came from."""
     reliability, usual = scenario.reliability, Reliability()
     if reliability.profile == usual.profile:
         yield f"Reliability profile {reliability.profile} (default)."
     if reliability.profile != "none":
-        if reliability.migration.kept == usual.migration.kept:
-            within = format_duration(reliability.migration.within)
-            yield (
-                f"The promise to move a failed machine within {within} is kept with probability "
-                f"{reliability.migration.kept:g} (default, assumed: no audit is published)."
-            )
+        yield from _migration(reliability, offers)
         if reliability.data_disk == usual.data_disk:
             yield f"The data disk is {reliability.data_disk} when a machine moves (default, assumed)."
     every = scenario.checkpoint.every

@@ -39,7 +39,7 @@ from sim.experiments.sample import Sample, summarise
 from sim.experiments.statistics import Interval, mean_interval, paired_difference, wilson_interval
 from sim.load import Question
 from sim.metrics import METRICS
-from sim.replication import RunResult, prepare, replicate
+from sim.replication import RunResult, prepare, replicate, used_offers
 
 __all__ = ["SHARES_OF_RUNS", "Comparison", "Flow", "compare"]
 
@@ -269,7 +269,7 @@ def _assumptions(
     return _distinct(
         [
             *(line for run in details.values() for line in run.ledger.assumptions),
-            *scenario_assumptions(question.scenario, asked),
+            *scenario_assumptions(question.scenario, asked, tuple(used_offers(question).values())),
         ]
     )
 

@@ -13,6 +13,7 @@ from sim.model.base import Strict
 from sim.model.hardware import Link
 
 __all__ = [
+    "MigrationTerms",
     "PLAN_MONTHS",
     "Offer",
     "OptionPrice",
@@ -84,6 +85,15 @@ class RepeatPurchase(Strict):
     """Whether the first card of the lease gets the reduction too."""
 
 
+class MigrationTerms(Strict):
+    """The provider's promise to move a failed machine."""
+
+    within_s: int = Field(default=600, ge=0)
+    """Time within which the promise says the machine works again, seconds."""
+    kept: float = Field(default=0.9, ge=0, le=1)
+    """Probability that the promise is kept (assumed: no audit of any provider is published)."""
+
+
 class Offer(Strict):
     """One thing that can be rented: a card in a node of its own, a machine, a MIG instance."""
 
@@ -108,6 +118,10 @@ class Offer(Strict):
     """Between the cards of one unit."""
     network: Link
     """Between units."""
+    speed_noise: float = Field(default=0.0, ge=0, le=1)
+    """Spread of the running time from job to job by noisy neighbours (standard deviation of its
+    logarithm); 0 for machines of one's own."""
+    migration: MigrationTerms = MigrationTerms()
     price: PriceBand
     plans: Mapping[Plan, PlanTerms]
     options: Mapping[str, OptionPrice] = {}

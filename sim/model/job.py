@@ -48,6 +48,8 @@ class Job:
     """Allowed time from submission to end."""
     limit_us: Micros | None = None
     """User's time limit for the run; the job is killed past it."""
+    luck: float = 0.0
+    """Standard normal: how lucky the job is with its neighbours, where an offer has such noise."""
 
 
 @dataclass(frozen=True, slots=True)

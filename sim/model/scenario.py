@@ -156,10 +156,11 @@ class Workload(Strict):
 class Migration(Strict):
     """The provider's promise to move a failed machine."""
 
-    within: Duration = 10 * MINUTE
-    """Time within which the promise says the machine works again."""
-    kept: Share = 0.9
-    """Probability that the promise is kept (assumed: no audit of any provider is published)."""
+    within: Duration | None = None
+    """Time within which the promise says the machine works again; default: as the offer says."""
+    kept: Share | None = None
+    """Probability that the promise is kept; default: as the offer says (assumed there: no audit of
+    any provider is published)."""
 
 
 class FailureEvent(Strict):

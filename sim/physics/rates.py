@@ -72,6 +72,7 @@ def class_options(
             memory_gib=way.prediction.memory_gib,
             tokens_per_s=way.prediction.tokens_per_s,
             support=way.prediction.support,
+            speed_noise=offer.speed_noise,
             limited_by=way.prediction.limited_by,
         )
         for way in fitting

@@ -71,11 +71,11 @@ def money_against_wait(comparison: Comparison) -> Figure:
         _point(
             axes, look(number).colour, result, money, wait, result.name == comparison.recommendation.strategy
         )
-    _wait_scale(axes, [wait.mean for _, _, _, wait in shown])
+    _target_line(axes, comparison)
+    _wait_scale(axes, [*(wait.mean for _, _, _, wait in shown), _limit(comparison, WAIT)])
     axes.set_xlabel(f"committed cost ({comparison.question.scenario.currency})", color=INK)
     axes.set_ylabel("95th percentile of wait (h)", color=INK)
     round_ticks(axes, "x")
-    _target_line(axes, comparison)
     grid(axes)
     level = 100 * comparison.question.scenario.experiment.confidence
     runs = f"mean and {level:g} % interval of {comparison.replications:,} replications"
@@ -159,8 +159,8 @@ def wait_distribution(comparison: Comparison) -> Figure:
     labels = names([result.name for result in results])
     figure = new_figure(10.0, max(5.2, 0.9 + 0.2 * _lines(labels)))
     axes = figure.add_subplot()
-    longest = 1.0
-    shown = []
+    limit = _limit(comparison, WAIT)
+    longest, shown = limit or 1.0, []
     for number, result in enumerate(results):
         curve = series.waits(result)
         if curve is None:
@@ -182,15 +182,15 @@ def wait_distribution(comparison: Comparison) -> Figure:
         "How long jobs wait (at the left edge: not at all, or less than a minute)",
         loc="left", fontsize=11, color=INK,
     )  # fmt: skip
-    limit = _limit(comparison, WAIT)
-    if limit is not None and limit > 0:
+    if limit is not None and limit > SHORTEST_WAIT_H:
         axes.axvline(limit, color=INK, linewidth=1, linestyle=":")
         axes.axhline(95, color=INK, linewidth=1, linestyle=":")
-        axes.annotate(
+        text = axes.annotate(
             f"target: 95 % within {limit:g} h", (limit, 0), xytext=(4, 6), textcoords="offset points",
             fontsize=8, color=INK, rotation=90, va="bottom",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
         )  # fmt: skip
+        text.set_in_layout(False)
     name_legend(figure, [_proxies(len(labels))[number] for number in shown], [labels[n] for n in shown])
     return figure
 
@@ -247,10 +247,12 @@ def _target_line(axes: Axes, comparison: Comparison) -> None:
     if limit is None:
         return
     axes.axhline(limit, color=INK, linewidth=1, linestyle=":")
-    axes.annotate(
+    text = axes.annotate(
         f"target: at most {limit:g} h", (1, limit), xycoords=("axes fraction", "data"), xytext=(-4, 3),
         textcoords="offset points", ha="right", fontsize=8, color=INK,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )  # fmt: skip
+    text.set_in_layout(False)
 
 
 def _limit(comparison: Comparison, metric: str) -> float | None:

@@ -114,7 +114,7 @@ def _table(title: str, columns: Iterable[str]) -> Table:
         box=box.SIMPLE_HEAD, title=Text(f"\n{title}"), title_justify="left", title_style="bold",
         show_edge=False, pad_edge=False,
     )  # fmt: skip
-    table.add_column("strategy", overflow="fold", min_width=24)
+    table.add_column("strategy", overflow="fold")
     for heading in columns:
         table.add_column(heading, justify="right")
     return table
@@ -165,7 +165,7 @@ TABLES: Mapping[str, Mapping[str, Cell]] = {
     "Service": {
         "wait, mean": _metric("wait_mean_h"),
         "jobs done": _mean("jobs_done"),
-        "unfinished": _mean("jobs_unfinished"),
+        "not done": _mean("jobs_unfinished"),
         "cards busy": _mean("busy_share"),
         "lost work": _mean("lost_gpu_h"),
         "target met": _mean("target_met_share"),

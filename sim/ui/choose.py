@@ -37,7 +37,11 @@ def choose_question(folder: Path) -> Choice | None:
     """
     shipped = {path.stem.replace("-", " "): path for path in sorted(folder.glob("*.yaml"))}
     own = "Files of my own"
-    picked = st.selectbox("Question", [*shipped, own], key="scenario")
+    names = [*shipped, own]
+    asked = st.query_params.get("question", "")
+    picked = st.selectbox("Question", names, names.index(asked) if asked in names else 0)
+    if picked is not None and picked != asked:
+        st.query_params["question"] = picked
     file = _uploaded() if picked == own or picked is None else shipped[picked]
     if file is None:
         return None

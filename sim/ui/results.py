@@ -59,11 +59,11 @@ def show_results(document: Mapping[str, Any]) -> None:
     if document["differences"]:
         st.subheader("Against " + literal(document["baseline"]))
         st.dataframe(_difference_rows(document), hide_index=True)
-    folder = Path(document["folder"])
-    _charts(folder)
     for warning in document["warnings"]:
         about = f"{warning['strategy']}: " if warning["strategy"] else ""
         st.warning(literal(about + warning["text"]))
+    folder = Path(document["folder"])
+    _charts(folder)
     with st.expander("Assumptions and notes"):
         for text in (*document["assumptions"], *document["notes"]):
             st.markdown(f"- {literal(text)}")
@@ -86,7 +86,7 @@ def _decision(recommendation: Mapping[str, Any]) -> None:
 def _row(strategy: Mapping[str, Any]) -> dict[str, str]:
     metrics = strategy["metrics"]
     cells = {title: _cell(metrics[name]) for name, title in COLUMNS.items() if name in metrics}
-    status = {"Target": strategy["target"]["status"], "Best trade-off": "yes" if strategy["pareto"] else "no"}
+    status = {"Target": strategy["target"]["status"], "Pareto": "yes" if strategy["pareto"] else "no"}
     return {"Strategy": strategy["name"], **status, **cells}
 
 
@@ -101,11 +101,14 @@ def _difference_rows(document: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _cell(limits: Mapping[str, Any]) -> str:
-    text = value(limits["mean"], limits["unit"])
-    low, high = limits["low"], limits["high"]
-    if low is None or high is None or low == high:
-        return text
-    return f"{text} [{value(low, limits['unit'])}, {value(high, limits['unit'])}]"
+    mean, low, high = (limits[key] for key in ("mean", "low", "high"))
+    unit = "" if limits["unit"] == "GPU-h" else str(limits["unit"]).partition("/")[0]  # the heading says it
+    text = value(mean, unit)
+    return (
+        text
+        if low is None or high is None or low == high
+        else f"{text} [{value(low, unit)}, {value(high, unit)}]"
+    )
 
 
 def _charts(folder: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from scipy.special import ndtri
 
 from sim.model.job import Job, JobSet, JobShape
 from sim.model.scenario import JobClass, Scenario
@@ -46,38 +47,43 @@ def generate(scenario: Scenario, trace: Sequence[TraceRow], streams: Streams) ->
     drawn = [_draw_class(c, clock, horizon, streams) for c in classes if clock is not None]
     rows = [row for row in trace if row.submit_us < horizon]
     submitted = np.concatenate(
-        [*(times for times, _ in drawn), np.array([row.submit_us for row in rows], dtype=np.int64)]
+        [*(times for times, _, _ in drawn), np.array([row.submit_us for row in rows], dtype=np.int64)]
     )
     order = np.argsort(submitted, kind="stable")
     ids = np.empty(len(order), dtype=np.int64)
     ids[order] = np.arange(len(order))
     number = iter(ids.tolist())
     made: list[Job] = []
-    for place, (job_class, (times, work)) in enumerate(zip(classes, drawn, strict=True)):
-        made += _class_jobs(job_class, place, times, work, number)
+    for place, (job_class, (times, work, luck)) in enumerate(zip(classes, drawn, strict=True)):
+        made += _class_jobs(job_class, place, (times, work, luck), number)
     made += _trace_jobs(scenario, rows, {shape: place for place, shape in enumerate(shapes)}, number)
     jobs = tuple(made[place] for place in order.tolist())
     return JobSet(shapes=shapes, jobs=jobs, notes=_notes(scenario, trace, len(rows)))
 
 
-def _draw_class(job_class: JobClass, clock: Clock, horizon_us: int, streams: Streams) -> tuple[Ints, Floats]:
-    """Times of submission and work of the jobs of one class."""
+def _draw_class(
+    job_class: JobClass, clock: Clock, horizon_us: int, streams: Streams
+) -> tuple[Ints, Floats, Floats]:
+    """Times of submission, work and luck of the jobs of one class."""
     name = job_class.name
     batches = batch_times(job_class, clock, horizon_us, streams.generator("arrivals", name))
     sizes = whole(draw(job_class.batch_size, len(batches), streams.generator("batch", name)))
     times = np.repeat(batches, sizes.astype(np.int64))
     samples = whole(draw(job_class.samples, len(times), streams.generator("samples", name)))
     epochs = draw(job_class.epochs, len(times), streams.generator("epochs", name))
-    return times, np.maximum(samples * epochs, 1.0)
+    luck = ndtri(np.clip(streams.generator("speed", name).random(len(times)), 1e-12, None))
+    return times, np.maximum(samples * epochs, 1.0), luck
 
 
-def _class_jobs(job_class: JobClass, shape: int, times: Ints, work: Floats, ids: Iterator[int]) -> list[Job]:
+def _class_jobs(
+    job_class: JobClass, shape: int, drawn: tuple[Ints, Floats, Floats], ids: Iterator[int]
+) -> list[Job]:
     head, team, priority = job_class.name, job_class.team, job_class.priority
     deadline, limit = job_class.deadline, job_class.limit
-    each = zip(times.tolist(), work.tolist(), strict=True)
+    each = zip(*(values.tolist() for values in drawn), strict=True)
     return [
-        Job(next(ids), f"{head}-{number:06d}", shape, submit, amount, team, priority, deadline, limit)
-        for number, (submit, amount) in enumerate(each)
+        Job(next(ids), f"{head}-{number:06d}", shape, submit, amount, team, priority, deadline, limit, luck)
+        for number, (submit, amount, luck) in enumerate(each)
     ]
 
 

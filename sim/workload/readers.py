@@ -22,6 +22,7 @@ __all__ = ["COLUMNS", "FORMATS", "TraceRow", "parse_csv", "read_trace"]
 
 _MOST_SECONDS = Decimal(10**11)
 _MOST_PROBLEMS = 20
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 _REQUIRED = ("submit_s", "gpus", "runtime_s")
 
@@ -240,13 +241,18 @@ def _yes_no(text: str) -> bool:
         raise ValueError(msg) from None
 
 
+def _text_cell(text: str) -> str:
+    """A text, without the apostrophe that exports put before what looks like a formula."""
+    return text[1:] if text[:1] == "'" and text[1:2] in FORMULA_STARTS else text
+
+
 COLUMNS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "submit_s": ("submit_us", _seconds),
     "gpus": ("gpus", _cards),
     "runtime_s": ("runtime_us", _some_seconds),
-    "id": ("name", str),
+    "id": ("name", _text_cell),
     "memory_gib": ("memory_gib", _gib),
-    "team": ("team", str),
+    "team": ("team", _text_cell),
     "deadline_s": ("deadline_us", _some_seconds),
     "priority": ("priority", _whole),
     "gpu": ("gpu", str),
