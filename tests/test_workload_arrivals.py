@@ -190,4 +190,3 @@ def test_classes_come_before_the_trace_and_win_ties():
     made = generate(one, trace, Streams(1))
     assert made.shapes == shapes
     assert made.jobs[0].name == "trace-000001"
-    assert any("hold on any card" in note for note in made.notes)

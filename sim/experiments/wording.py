@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sim.experiments.statistics import Interval
 
-__all__ = ["DASH", "count", "limits", "money", "plain", "quoted", "share", "span", "value"]
+__all__ = ["DASH", "count", "limits", "money", "plain", "quoted", "share", "span", "sureness", "value"]
 
 DASH = "-"
 
@@ -49,6 +49,11 @@ def span(hours: float | None, like: float | None = None) -> str:
 def share(part: float | None) -> str:
     """`95.0 %`."""
     return DASH if part is None else f"{_zero(round(100 * part, 1)):.1f} %"
+
+
+def sureness(confidence: float) -> str:
+    """A draw never proves certainty: `99 %`, and `above 99.9 %` where every draw agreed."""
+    return "above 99.9 %" if confidence > 0.999 else f"{100 * confidence:.0f} %"
 
 
 def count(number: float | None) -> str:

@@ -20,7 +20,7 @@ from sim.experiments.frames import (
     ledger_frame,
 )
 from sim.experiments.statistics import Interval
-from sim.experiments.wording import DASH, limits, plain, value
+from sim.experiments.wording import DASH, limits, plain, sureness, value
 
 __all__ = [
     "attempts_frame",
@@ -57,7 +57,7 @@ def decision(comparison: Comparison) -> Text:
     sure = (
         f"How sure that is cannot be said: it {found.confidence_method}."
         if found.confidence is None
-        else f"Confidence {100 * found.confidence:.0f} %: the {found.confidence_method}."
+        else f"Confidence {sureness(found.confidence)}: the {found.confidence_method}."
     )
     return Text.assemble((sentence, style), "\n", (sure, "dim"))
 
@@ -65,9 +65,8 @@ def decision(comparison: Comparison) -> Text:
 def comparison_tables(comparison: Comparison) -> list[RenderableType]:
     """What decides, the money, the service: a row a strategy, in the order of the file."""
     level = f"{100 * comparison.question.scenario.experiment.confidence:g} %"
-    shown = f"mean of {comparison.replications:,} replications"
-    if comparison.replications > 1:
-        shown += f" [{level} interval]"
+    number = comparison.replications
+    shown = f"mean of {number:,} replications [{level} interval]" if number > 1 else "one replication"
     tables: list[RenderableType] = []
     for title, columns in TABLES.items():
         table = _table(f"{title}: {shown}", columns)
@@ -81,7 +80,9 @@ def comparison_tables(comparison: Comparison) -> list[RenderableType]:
 
 def difference_table(comparison: Comparison) -> Table:
     """Each strategy minus the baseline, pair by pair; the interval tells whether it may be chance."""
-    title = f"Difference to {plain(comparison.baseline)}, on the same jobs and failures"
+    title = (
+        f"Difference to {plain(comparison.baseline)}, on the same jobs and failures (pp: percentage points)"
+    )
     table = _table(title, DIFFERENCES.values())
     found: dict[str, dict[str, Interval]] = {}
     for difference in comparison.differences:
@@ -143,7 +144,10 @@ def _signed(interval: Interval | None, unit: str) -> Text:
     if interval is None:
         return Text(DASH)
     sure = interval.low is not None and interval.high is not None and not interval.low <= 0 <= interval.high
-    return Text(_two_lines(interval, unit, "+"), style="bold" if sure else "")
+    text = _two_lines(interval, unit, "+")
+    if unit == "share":  # a share that grows from 10 % to 13 % grows by 3 percentage points
+        text = text.replace(" %", " pp")
+    return Text(text, style="bold" if sure else "")
 
 
 TABLES: Mapping[str, Mapping[str, Cell]] = {

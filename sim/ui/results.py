@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from sim.experiments.wording import value
+from sim.experiments.wording import sureness, value
 from sim.ui.texts import literal
 
 __all__ = ["show_results", "stored_document"]
@@ -79,7 +79,7 @@ def _decision(recommendation: Mapping[str, Any]) -> None:
     else:
         st.success(sentence)
     confidence = recommendation["confidence"]
-    shown = "not known" if confidence is None else f"{100 * confidence:.0f} %"
+    shown = "not known" if confidence is None else sureness(confidence)
     st.metric("Confidence in this decision", shown, help=literal(recommendation["confidence_method"]))
 
 

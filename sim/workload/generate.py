@@ -134,8 +134,6 @@ def _notes(scenario: Scenario, trace: Sequence[TraceRow], within: int) -> tuple[
             "Arrivals by office-hours follow the hours and weekdays of the Helios Venus cluster"
             " (China, 2020)."
         )
-    if trace and any(_trace_shape(scenario, row)[3] is None for row in trace):
-        notes.append("The trace names no card for its run times: they are taken to hold on any card.")
     if within < len(trace):
         late = len(trace) - within
         notes.append(f"{late} of {len(trace)} trace jobs are submitted at or after the horizon: left out.")
