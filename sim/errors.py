@@ -38,10 +38,16 @@ class Problem:
         if self.value is not None:
             text += f" (found {_shown(self.value)})"
         if self.known:
-            near = difflib.get_close_matches(str(self.value), self.known, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
+            near = _near(str(self.value), self.known)
+            hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
             text += f"; {hint}known: {', '.join(self.known)}"
         return text
+
+
+def _near(value: str, known: tuple[str, ...]) -> list[str]:
+    """Names that go on as the value begins, and else the one that looks most like it."""
+    longer = [name for name in known if value and name.startswith(value)]
+    return longer[:3] or difflib.get_close_matches(value, known, n=1)
 
 
 def _shown(value: object) -> str:

@@ -93,5 +93,7 @@ def _increments(rental: HourlyPrice) -> str:
     least = format_duration(rental.terms.minimum_s * SECOND)
     return (
         f"{rental.offer.id}: billed in whole increments of {step}, at least {least} a rental, from usable to "
-        "handed back, down time included; paid as used, at month ends."
+        "handed back, down time included; paid when handed back and at month ends. The hours on one "
+        "invoice are rounded to the cent together, so "
+        "that they sum to their exact total."
     )

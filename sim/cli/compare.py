@@ -69,4 +69,5 @@ def compare(
     heading("Decision")
     print_parts(render(comparison))
     heading("Files")
-    say(f"{folder}/ holds comparison, metrics, jobs, leases, failures and ledger as tables, and charts.")
+    say(f"{folder}/ holds the comparison, differences and metrics of all replications (replications.csv);")
+    say("jobs, attempts, leases, failures, ledger and invoices of replication 0; and charts.")

@@ -53,7 +53,13 @@ _ROWS: tuple[Metric, ...] = (
         "low",
         money.committed_cost_cny,
     ),
-    Metric("owed_after_cny", "CNY", "Owed after the horizon, not recoverable", "low", money.owed_after_cny),
+    Metric(
+        "owed_after_cny",
+        "CNY",
+        "Part of the committed cost for time after the horizon (paid in advance or owed)",
+        "low",
+        money.owed_after_cny,
+    ),
     Metric("cash_cny", "CNY", "Paid within the horizon", "low", money.cash_cny),
     Metric("burst_cost_cny", "CNY", "Accrued cost of burst cards", "low", money.burst_cost_cny),
     Metric(

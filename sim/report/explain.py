@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sim.decisions.policies import POLICIES
 from sim.errors import InputError, Problem
 from sim.model.job import Job
 from sim.model.records import Attempt, FailureRecord, JobRecord
@@ -145,7 +146,7 @@ def _obstacle(history: History, job: Job, at_us: Micros) -> str:
         parts = ["no card that can hold it is leased yet"]
     if any(pool.free >= (history.fewest_cards(job, pool.offer) or 0) for pool in holding) and ahead:
         parts.append(_held_behind(history, ahead))
-    queue = f"{len(ahead)} other jobs in the queue" if ahead else "no other job in the queue"
+    queue = f"other jobs in the queue: {len(ahead)}" if ahead else "no other job in the queue"
     return f"waits: {'; '.join(parts)}; {queue}"
 
 
@@ -159,7 +160,11 @@ def _meanwhile(history: History, job: Job, start_us: Micros, end_us: Micros) -> 
     more = f" and {rest} more jobs" if rest > 0 else ""
     free = 100 * use.free_us / use.leased_us
     work = ", ".join(busiest) or "nothing"
-    return f"while it waited, the cards worked on {work}{more}; {free:.1f} % of their time was free"
+    text = f"while it waited, the cards worked on {work}{more}; {free:.1f} % of their time was free"
+    ahead = [other for other in history.waiting(start_us) if other != job.id]
+    if use.free_us and ahead and POLICIES[history.policy].when_blocked == "wait":
+        text += f": {_held_behind(history, ahead)}"
+    return text
 
 
 def _held_behind(history: History, ahead: list[int]) -> str:
@@ -168,7 +173,8 @@ def _held_behind(history: History, ahead: list[int]) -> str:
     needs = min((count for count in counts if count is not None), default=None)
     wish = f", which needs {needs} cards at once" if needs else ""
     first = history.label(head.id)
-    return f"the queue policy {history.policy} keeps free cards for others: first submitted is {first}{wish}"
+    rule = f"policy {history.policy}, {POLICIES[history.policy].summary}"
+    return f"free cards are kept for jobs ahead in the queue ({rule}); ahead stood {first}{wish}"
 
 
 def _pool_text(history: History, pool: Cards) -> str:

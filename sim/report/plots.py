@@ -137,7 +137,7 @@ def queue_and_cards(comparison: Comparison) -> Figure:
         of_user(left.set_title(" ".join(label.split("\n")), loc="left", fontsize=9, color=INK))
         for axes in (left, right):
             grid(axes)
-        left.set_ylabel("jobs waiting", fontsize=8.5, color=INK)
+        left.set_ylabel("jobs waiting\n(log above 1)", fontsize=8.5, color=INK)
         right.set_ylabel("cards", fontsize=8.5, color=INK)
     if max(longest) > 10 * max(1.0, min(longest)):
         panels[0][0].set_yscale("symlog", linthresh=1)
@@ -227,7 +227,12 @@ def _marks_legend(axes: Axes, comparison: Comparison, shown: Sequence[str]) -> N
     ring.set_markersize(13)
     entries = [(proxy(INK, marker="D"), "Pareto: none is better in both")]
     if not all(result.pareto for result in comparison.strategies):
-        entries.append((proxy(INK, marker="o", hollow=True), "beaten in both, or refuses jobs"))
+        entries.append(
+            (
+                proxy(INK, marker="o", hollow=True),
+                "another is as good in both and better in one, or it refuses jobs",
+            )
+        )
     if comparison.recommendation.strategy in shown:
         entries.append((ring, "recommended"))
     figure = axes.get_figure(root=True)

@@ -164,7 +164,7 @@ TABLES: Mapping[str, Mapping[str, Cell]] = {
         "paid within": _mean("cash_cny"),
         "a month": _mean("cost_per_month_cny"),
         "a job": _mean("cost_per_job_cny"),
-        "owed after": _mean("owed_after_cny"),
+        "of it for later": _mean("owed_after_cny"),
     },
     "Service": {
         "wait, mean": _metric("wait_mean_h"),
