@@ -30,6 +30,10 @@ class Choice:
     question: Question
 
 
+FIRST = "four to eight"
+"""The question that a first visitor sees."""
+
+
 def choose_question(folder: Path) -> Choice | None:
     """Let the user pick a file of the folder or upload one; None with a message where there is none.
 
@@ -39,7 +43,8 @@ def choose_question(folder: Path) -> Choice | None:
     own = "Files of my own"
     names = [*shipped, own]
     asked = st.query_params.get("question", "")
-    picked = st.selectbox("Question", names, names.index(asked) if asked in names else 0)
+    shown = next((name for name in (asked, FIRST) if name in names), names[0])
+    picked = st.selectbox("Question", names, names.index(shown))
     if picked is not None and picked != asked:
         st.query_params["question"] = picked
     file = _uploaded() if picked == own or picked is None else shipped[picked]
