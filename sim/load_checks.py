@@ -135,6 +135,8 @@ def _sizes(scenario: Scenario, tree: Node) -> Found:
         except InputError as error:
             for problem in error.problems:
                 yield located(tree, (*path, "batch_size"), problem.rule)
+    if clock is not None and total == 0 and scenario.workload.trace is None:
+        yield located(tree, ("workload", "classes"), "no job can arrive: every rate is 0")
     if not total <= _MOST_JOBS:
         rule = f"the rates and growth would make some {total:.3g} jobs; at most {_MOST_JOBS:,} are simulated"
         yield located(tree, ("workload", "classes"), rule)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from sim.errors import RunError
 from tests.conftest import TWO_JOBS, Outcome
 
 Command = Callable[..., Outcome]
@@ -92,10 +93,18 @@ class TestCompare:
         assert (done.code, done.out) == (130, "")
         assert "interrupted" in done.err
 
-    def test_a_folder_that_cannot_be_written_ends_with_1(self, fleetsim: Command, two_jobs: Path) -> None:
-        done = fleetsim("compare", two_jobs, "--jobs", 1, "--out", two_jobs)
+    def test_results_that_cannot_be_written_end_with_1(
+        self, fleetsim: Command, two_jobs: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # the folder was fine before the runs, and the disk is full after them
+        def full(*_: object, **__: object) -> None:
+            msg = "the results cannot be written: No space left on device"
+            raise RunError(msg)
+
+        monkeypatch.setattr("sim.report.save.save", full)
+        done = compare(fleetsim, two_jobs)
         assert (done.code, done.out) == (1, "")
-        assert "cannot be written" in done.err
+        assert "No space left on device" in done.err
 
 
 class TestBadInput:
@@ -319,3 +328,30 @@ class TestOutput:
     def test_python_m_sim_is_the_same_command(self, tmp_path: Path) -> None:
         done = process("--version", cwd=tmp_path)
         assert done.stdout.startswith(b"fleetsim ")
+
+
+def test_a_folder_for_results_that_cannot_be_one_is_refused_before_any_run(
+    fleetsim: Command, two_jobs: Path
+) -> None:
+    taken = two_jobs.parent / "taken"
+    taken.write_text("a file, not a folder")
+    for out in (taken, taken / "below"):
+        done = fleetsim("compare", two_jobs, "--out", out)
+        assert (done.code, done.out) == (2, "")
+        assert "--out: results cannot be written below this folder: Not a directory (found " in done.err
+    assert sorted(path.name for path in two_jobs.parent.iterdir()) == ["taken", "two.csv", "two.yaml"]
+
+
+def test_a_wrong_baseline_names_file_option_and_strategies(fleetsim: Command, two_jobs: Path) -> None:
+    done = fleetsim("compare", two_jobs, "--baseline", "zzz")
+    assert done.code == 2
+    assert f"{two_jobs}: --baseline: " in done.err.replace("\n", "")
+    assert "known: one card, annual, two cards, monthly" in done.err
+
+
+def test_a_workload_in_which_no_job_can_arrive_is_refused(fleetsim: Command, two_jobs: Path) -> None:
+    classes = "classes: [{name: a, model: qwen-7b, method: lora, samples: 9, rate: 0/day}]"
+    two_jobs.write_text(two_jobs.read_text().replace("trace: {file: two.csv}", classes))
+    done = fleetsim("compare", two_jobs)
+    assert (done.code, done.out) == (2, "")
+    assert "no job can arrive: every rate is 0" in done.err

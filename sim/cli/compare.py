@@ -16,6 +16,7 @@ from sim.cli.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
+    check_folder,
     read_question,
     workers,
 )
@@ -49,6 +50,7 @@ def compare(
     from sim.report.tables import render
 
     question = read_question(file, set_, price)
+    check_folder(out)
     with shown_progress(progress, "simulating") as report:
         comparison = compare_strategies(
             question,

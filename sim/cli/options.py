@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -23,6 +24,7 @@ __all__ = [
     "SeedOption",
     "SetOption",
     "StrategyOption",
+    "check_folder",
     "read_question",
     "strategy_number",
     "workers",
@@ -77,6 +79,19 @@ def read_question(file: Path, changes: list[str] | None, price: PriceLevel | Non
     """Load a scenario as the options ask for it; InputError with every problem found."""
     question = load(file, changes or ())
     return question if price is None else dataclasses.replace(question, price=price.value)
+
+
+def check_folder(out: Path) -> None:
+    """InputError if results cannot be written below `--out`: asked before any run, leaving nothing."""
+    place = out.absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    try:
+        with tempfile.TemporaryDirectory(prefix=".fleetsim-", dir=place):
+            pass
+    except OSError as error:
+        rule = f"results cannot be written below this folder: {error.strerror}"
+        raise InputError(Problem(rule, key="--out", value=str(out))) from None
 
 
 def strategy_number(question: Question, name: str | None) -> int:

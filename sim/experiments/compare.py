@@ -134,7 +134,8 @@ def _baseline(question: Question, baseline: str | None) -> str:
     names = tuple(strategy.name for strategy in question.scenario.strategies)
     if baseline is not None and baseline not in names:
         rule = "the baseline is the name of a strategy of the scenario"
-        raise InputError(Problem(rule, None, None, "--baseline", baseline, names))
+        file = None if question.path is None else str(question.path)
+        raise InputError(Problem(rule, file, None, "--baseline", baseline, names))
     return baseline or names[0]
 
 

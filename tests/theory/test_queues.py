@@ -82,7 +82,7 @@ def test_m_m_8(rate: float, n: int, replications: int) -> None:
 
 @pytest.mark.long
 def test_m_m_8_at_load_0_9() -> None:
-    waits = mean_waits(7.2, lambda r, k: r.exponential(1, k), 8, 40, 60_000)
+    waits = mean_waits(7.2, lambda r, k: r.exponential(1, k), 8, 110, 60_000)
     assert_mean(waits, erlang_c(7.2, 1, 8)[1], 0.02)
 
 
