@@ -7,8 +7,9 @@ import pytest
 from sim.catalog import load_catalog
 from sim.model.hardware import LanguageModel
 from sim.physics.lengths import Lengths
-from sim.physics.prediction import best
-from sim.physics.task import ZERO3, Layout, Task
+from sim.physics.prediction import Ask, Prediction, best
+from sim.physics.split import ZERO3, Layout
+from sim.physics.task import Task
 from sim.physics.vendor import vendor_predictor
 
 CATALOG = load_catalog()
@@ -20,10 +21,16 @@ def sized(params: float) -> LanguageModel:
     return CATALOG.models["llama-2-7b"].model_copy(update={"params": round(params)})
 
 
+def ask(params: float, gpu: str, gpus: int, method: str) -> tuple[Prediction, ...]:
+    """All that the articles say to one question."""
+    task = Task(sized(params), method, 16, 4, 2048, checkpointing=True)  # type: ignore[arg-type]
+    (answer,) = vendor_predictor([Ask(task, FULL, CATALOG.gpus[gpu], Layout(1, gpus, "nvlink"))])
+    return answer.predictions
+
+
 def hours(params: float, gpu: str, gpus: int = 1, method: str = "lora") -> float:
     """Hours of the articles' data set."""
-    task = Task(sized(params), method, 16, 4, 2048, checkpointing=True)  # type: ignore[arg-type]
-    found = vendor_predictor(task, FULL, CATALOG.gpus[gpu], Layout(1, gpus, "nvlink"))[-1]
+    found = ask(params, gpu, gpus, method)[-1]
     assert found.support == "vendor"
     return found.seconds_per_sample * 300_000 / 3600
 
@@ -64,11 +71,21 @@ def test_eight_cards_and_four_bits() -> None:
     ],
 )
 def test_the_articles_memory(params: float, method: str, gpus: int, memory: float) -> None:
-    task = Task(sized(params), method, 16, 4, 2048, checkpointing=True)  # type: ignore[arg-type]
-    answers = vendor_predictor(task, FULL, CATALOG.gpus["A100-40G"], Layout(1, gpus, "nvlink"))
+    answers = ask(params, "A100-40G", gpus, method)
     found = answers[-1]
     assert found.memory_gib == pytest.approx(memory)
     assert found.has_gib == 40
     assert found.parts is None
     if gpus == 4:
-        assert best(answers).split == ZERO3
+        assert best(answers).split == ZERO3(4)
+
+
+def test_questions_are_answered_in_their_order() -> None:
+    task = Task(sized(7e9), "lora", 16, 4, 2048, checkpointing=True)
+    cards = ["A100-40G", "RTX3090", "T4"]
+    found = vendor_predictor([Ask(task, FULL, CATALOG.gpus[card], Layout(1, 1)) for card in cards])
+    # 5, 8 and 16 hours of the same data set.
+    seconds = [answer.predictions[0].seconds_per_sample for answer in found]
+    assert [value / seconds[0] * 5 for value in seconds] == pytest.approx([5, 8, 16])
+    assert all(answer.predictions[0].memory_support == "vendor" for answer in found)
+    assert found[0].predictions[0].split.name == "one card"

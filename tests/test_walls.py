@@ -15,7 +15,7 @@ TIERS: tuple[tuple[str, ...], ...] = (
     ("units", "errors", "streams"),
     ("model",),
     ("billing", "workload", "decisions", "catalog"),
-    ("engine", "physics", "metrics", "load"),
+    ("engine", "physics", "metrics", "load", "measure"),
     ("replication",),
     ("experiments", "claims"),
     ("report",),
@@ -26,7 +26,15 @@ TIERS: tuple[tuple[str, ...], ...] = (
 NARROW = {"engine": {"decisions", "model", "units", "errors", "streams"}}
 """Rooms that may use less than all that lies below."""
 
-HOMES = {"simpy": ("engine",), "streamlit": ("ui",), "matplotlib": ("report/plots",), "typer": ("cli",)}
+HOMES = {
+    "simpy": ("engine",),
+    "streamlit": ("ui",),
+    "matplotlib": ("report/plots",),
+    "typer": ("cli",),
+    "torch": ("measure",),
+    "transformers": ("measure",),
+    "peft": ("measure",),
+}
 """Libraries that are imported in one place only (a folder, or the beginning of a file's name)."""
 
 LINES = 400

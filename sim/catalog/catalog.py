@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from sim.catalog.reading import Document, read_yaml, validated
+from sim.catalog.slices import slice_cards
 from sim.errors import InputError, Problem
 from sim.model.base import Strict
 from sim.model.contract import Offer
@@ -98,6 +99,7 @@ class Catalog:
     """Plain mappings from ids to facts, safe to send to other processes."""
 
     gpus: Mapping[str, Gpu]
+    """Whole cards by id, and their MIG slices as `CARD/PROFILE`."""
     models: Mapping[str, LanguageModel]
     mig_profiles: tuple[MigProfile, ...]
     offers: Mapping[str, Offer]
@@ -129,11 +131,14 @@ def load_catalog(extra: Path | None = None) -> Catalog:
         return _shipped()
     documents = [_document(path) for path in _user_files(extra)]
     base = _shipped()
+    profiles = (*base.mig_profiles, *_mig_profiles(documents))
+    gpus = {**base.gpus, **_by_id(documents, "gpus", Gpu)}
+    whole = {name: gpu for name, gpu in gpus.items() if "/" not in name}
     catalog = replace(
         base,
-        gpus={**base.gpus, **_by_id(documents, "gpus", Gpu)},
+        gpus={**gpus, **slice_cards(whole, profiles)},
         models={**base.models, **_by_id(documents, "models", LanguageModel)},
-        mig_profiles=(*base.mig_profiles, *_mig_profiles(documents)),
+        mig_profiles=profiles,
         offers={**base.offers, **_by_id(documents, "offers", Offer)},
     )
     _check_cards(documents, catalog)
@@ -149,10 +154,11 @@ def _shipped() -> Catalog:
     )
     documents = [_document(entry) for entry in (data / "gpus.yaml", data / "models.yaml", *price_lists)]
     profiles, repair = _reliability(_document(data / "reliability.yaml"))
+    gpus, slices = _by_id(documents, "gpus", Gpu), _mig_profiles(documents)
     catalog = Catalog(
-        gpus=_by_id(documents, "gpus", Gpu),
+        gpus={**gpus, **slice_cards(gpus, slices)},
         models=_by_id(documents, "models", LanguageModel),
-        mig_profiles=_mig_profiles(documents),
+        mig_profiles=slices,
         offers=_by_id(documents, "offers", Offer),
         reliability=profiles,
         repair=repair,

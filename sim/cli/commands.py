@@ -8,10 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from sim.cli.app import app
+from sim.cli.calibrate import calibrate
 from sim.cli.catalog import catalog
 from sim.cli.compare import compare
 from sim.cli.explain import explain
 from sim.cli.fit import fit
+from sim.cli.measure import measure
+from sim.cli.predict import predict
 from sim.cli.run import run
 from sim.cli.schema import schema
 from sim.cli.validate import validate
@@ -54,4 +57,16 @@ def _root(
     """
 
 
-COMMANDS: tuple[Callable[..., Any], ...] = (compare, explain, run, fit, catalog, validate, schema, app)
+COMMANDS: tuple[Callable[..., Any], ...] = (
+    compare,
+    explain,
+    run,
+    fit,
+    predict,
+    measure,
+    calibrate,
+    catalog,
+    validate,
+    schema,
+    app,
+)

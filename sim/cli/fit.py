@@ -13,6 +13,7 @@ import typer
 from sim.catalog import Catalog, load_catalog
 from sim.catalog.reading import Document, validated
 from sim.cli.console import print_json
+from sim.cli.fit_both import print_both
 from sim.cli.fit_text import Answer, print_answers
 from sim.cli.options import FormatOption, OutputFormat, PriceLevel, PriceOption, SetOption, read_question
 from sim.errors import InputError, Problem
@@ -33,6 +34,32 @@ class Method(StrEnum):
     QLORA8 = "qlora8"
 
 
+class Targets(StrEnum):
+    """Linear layers with adapters."""
+
+    ALL = "all-linear"
+    ATTENTION = "attention"
+    QKVO = "qkvo"
+    QV = "qv"
+    MLP = "mlp"
+
+
+class Attention(StrEnum):
+    """Attention kernels."""
+
+    FLASH = "flash"
+    EAGER = "eager"
+
+
+class Loss(StrEnum):
+    """Loss kernels."""
+
+    STANDARD = "standard"
+    UPCAST = "upcast"
+    PLAIN = "plain"
+    CHUNKED = "chunked"
+
+
 class PlanName(StrEnum):
     """Contracts by whose price an hour is reckoned."""
 
@@ -47,12 +74,36 @@ def fit(
     method: Annotated[
         Method, typer.Option(help="Full fine-tuning, LoRA, or LoRA on a 4- or 8-bit base.")
     ] = Method.LORA,
-    rank: Annotated[int, typer.Option(help="LoRA rank; all linear layers are adapted.")] = 16,
+    rank: Annotated[int, typer.Option(help="LoRA rank.")] = 16,
+    targets: Annotated[Targets, typer.Option(help="Linear layers with adapters.")] = Targets.ALL,
+    quantisation: Annotated[
+        str | None,
+        typer.Option(
+            help="Format of a 4- or 8-bit base: nf4, nf4dq (default), gptq4, int8 (default), gptq8."
+        ),
+    ] = None,
+    optimizer: Annotated[
+        str, typer.Option(help="adamw, adamw_8bit, paged_adamw, paged_adamw_8bit, adafactor, lion, sgd.")
+    ] = "adamw",
+    checkpointing: Annotated[
+        bool, typer.Option("--checkpointing/--no-checkpointing", help="Gradient checkpointing.")
+    ] = True,
+    attention: Annotated[Attention, typer.Option(help="Attention kernel.")] = Attention.FLASH,
+    loss: Annotated[
+        Loss, typer.Option(help="Loss kernel: logits copied to 32 bits, or a fused, chunked one.")
+    ] = Loss.STANDARD,
+    split: Annotated[
+        str,
+        typer.Option(help="How to divide it: auto, data parallel, zero, zero or data, tensor, pipeline."),
+    ] = "auto",
     micro_batch: Annotated[int, typer.Option(help="Samples per card and step.")] = 1,
     seq_len: Annotated[int, typer.Option(help="Longest sample, tokens; memory is checked at it.")] = 2048,
     mean_tokens: Annotated[
         float | None, typer.Option(help="Mean sample before padding, tokens; default: all samples are full.")
     ] = None,
+    packed: Annotated[
+        bool, typer.Option("--packed", help="Samples are packed, so that nothing is padded.")
+    ] = False,
     samples: Annotated[float, typer.Option(help="Samples in the data set.")] = 50_000,
     epochs: Annotated[float, typer.Option(help="Passes over the data set.")] = 3,
     gpus: Annotated[
@@ -70,6 +121,9 @@ def fit(
         str | None,
         typer.Option(help="measured, or vendor (the articles' own hours); default: the scenario's."),
     ] = None,
+    both: Annotated[
+        bool, typer.Option("--both", help="Show the measured profile and the articles' figures side by side.")
+    ] = False,
     plan: Annotated[
         PlanName | None, typer.Option(help="Contract for the price of an hour; default: the list price.")
     ] = None,
@@ -92,6 +146,14 @@ def fit(
             "model": model,
             "method": method.value,
             "rank": rank,
+            "targets": targets.value,
+            "quantisation": quantisation,
+            "optimizer": optimizer,
+            "checkpointing": checkpointing,
+            "attention": attention.value,
+            "loss": loss.value,
+            "split": split,
+            "packed": packed,
             "micro_batch": micro_batch,
             "seq_len": seq_len,
             "mean_tokens": mean_tokens,
@@ -100,18 +162,22 @@ def fit(
             "gpus": _counts(gpus),
         }
         job = _job(options, catalog)
-    rows = fit_job(job, tuple(catalog.offers.values()), catalog, profile or "measured")
-    answers = [_answer(catalog.offers[row.offer], row, price, plan) for row in rows]
+    asked = ("measured", "vendor") if both else (profile or "measured",)
+    found = {
+        name: [
+            _answer(catalog.offers[row.offer], row, price, plan)
+            for row in fit_job(job, tuple(catalog.offers.values()), catalog, name)
+        ]
+        for name in asked
+    }
     if format_ is OutputFormat.JSON:
-        print_json(
-            {
-                "job": job.model_dump(mode="json"),
-                "performance": profile or "measured",
-                "offers": [_entry(a) for a in answers],
-            }
-        )
-        return
-    print_answers(job, answers)
+        offers = {name: [_entry(answer) for answer in answers] for name, answers in found.items()}
+        shown = offers if both else offers[asked[0]]
+        print_json({"job": job.model_dump(mode="json"), "performance": " and ".join(asked), "offers": shown})
+    elif both:
+        print_both(job, found["measured"], found["vendor"])
+    else:
+        print_answers(job, found[asked[0]])
 
 
 def _one_source(model: str | None, scenario: Path | None, class_: str | None) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from sim.cli.console import heading, print_table, say
 from sim.experiments.wording import DASH, money, span
 from sim.model.contract import Offer
-from sim.model.scenario import JobClass
+from sim.model.work import JobClass
 from sim.physics import FitRow
 from sim.report.hourly import HourlyPrice
 
-__all__ = ["Answer", "print_answers"]
+__all__ = ["Answer", "print_answers", "print_job"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,13 +29,8 @@ class Answer:
 
 
 def print_answers(job: JobClass, answers: Sequence[Answer]) -> None:
-    """Print what fits, cheapest run first, then what does not, then the parts of the memory."""
-    say(f"{job.model}, {job.method}, rank {job.rank}", style="bold")
-    length = "full" if job.mean_tokens is None else f"{job.mean_tokens:g} tokens on average"
-    say(
-        f"Micro batch {job.micro_batch} a card, samples of at most {job.seq_len} tokens ({length}), "
-        f"{_quantity(job.samples)} samples, {_quantity(job.epochs)} epochs"
-    )
+    """Print what fits, cheapest run first, what does not and what would help, and where memory goes."""
+    print_job(job)
     fitting = sorted((a for a in answers if a.row.fits), key=lambda a: (a.cost is None, a.cost or 0.0))
     if fitting:
         _print_fitting(fitting)
@@ -44,7 +39,62 @@ def print_answers(job: JobClass, answers: Sequence[Answer]) -> None:
         heading("Does not fit")
         rows = [(answer.offer.id, _gib(answer.row.shortfall_gib), answer.row.reason) for answer in short]
         print_table(("Offer", "Short by\nGiB a card", "Why"), rows, text=(0, 2))
+        _print_remedies(short)
+    _print_refused(answers)
     _print_memory([*fitting, *short])
+
+
+def print_job(job: JobClass) -> None:
+    """Say what the job is."""
+    rank = "" if job.method == "full" else f", rank {job.rank}"
+    say(f"{job.model}, {job.method}{rank}", style="bold")
+    length = "full" if job.mean_tokens is None else f"{job.mean_tokens:g} tokens on average"
+    say(
+        f"Micro batch {job.micro_batch} a card, samples of at most {job.seq_len} tokens ({length}), "
+        f"{_quantity(job.samples)} samples, {_quantity(job.epochs)} epochs"
+    )
+
+
+def _print_remedies(short: Sequence[Answer]) -> None:
+    """The ladder of each kind of card that is too small; offers with one kind share it."""
+    ladders: dict[str, list[Answer]] = {}
+    for answer in short:
+        if answer.row.remedies:
+            ladders.setdefault(answer.row.gpu, []).append(answer)
+    for gpu, answers in ladders.items():
+        offers = ", ".join(dict.fromkeys(answer.offer.id for answer in answers))
+        heading(f"To make it fit on {gpu} ({offers}), least harm first; each step keeps those above it")
+        rows = [
+            (
+                step.change,
+                step.gpus,
+                _gib(step.memory_gib),
+                f"{step.saves_gib:+.1f}",
+                f"{step.tokens_per_s:,.0f}",
+                "yes" if step.fits else "no",
+                step.harm,
+            )
+            for step in answers[0].row.remedies
+        ]
+        columns = ("Change", "Cards", "Then GiB\na card", "Saves\nGiB", "Tokens\na second", "Fits", "Harm")
+        print_table(columns, rows, text=(0, 5, 6))
+
+
+def _print_refused(answers: Sequence[Answer]) -> None:
+    """Other ways to divide the job over the cards of a row, plain ones first, then the fastest few."""
+    rows: list[Sequence[object]] = []
+    for answer in answers:
+        taken = f"{answer.row.gpus} cards, {answer.row.split}"
+        near = sorted(answer.row.refused, key=lambda way: (" x " in way.split, -(way.tokens_per_s or 0.0)))
+        near = near[:_REFUSED_SHOWN]
+        rows += [(answer.offer.id, taken, way.split, way.reason) for way in near]
+    if rows:
+        heading("Ways not taken to divide it over these cards")
+        print_table(("Offer", "Taken", "Not taken", "Why"), rows, text=(0, 1, 2, 3))
+
+
+_REFUSED_SHOWN = 4
+"""Ways shown for each offer; the JSON answer has all."""
 
 
 def _print_fitting(answers: Sequence[Answer]) -> None:
@@ -56,8 +106,8 @@ def _print_fitting(answers: Sequence[Answer]) -> None:
         "Tokens\na second",
         "Run",
         "Cost of\na run",
-        "Speed is",
-        "How",
+        "Support",
+        "How; what limits it",
     )
     print_table(columns, [_cells(answer) for answer in answers], text=(0, 6, 7))
     for working, offers in _by_working(answers).items():
@@ -71,8 +121,36 @@ def _cells(answer: Answer) -> Sequence[object]:
     row = answer.row
     speed = DASH if row.tokens_per_s is None else f"{row.tokens_per_s:,.0f}"
     cost = money(answer.cost, answer.offer.currency)
-    how = row.split + (", several machines" if row.spans else "")
-    return (answer.offer.id, row.gpus, _gib(row.margin_gib), speed, span(row.hours), cost, row.support, how)
+    how = row.split + (", several machines" if row.spans else "") + f"; {row.limited_by}"
+    return (
+        answer.offer.id,
+        row.gpus,
+        _margin(row),
+        speed,
+        span(row.hours),
+        cost,
+        _support(row),
+        how,
+    )
+
+
+def _margin(row: FitRow) -> str:
+    """GiB left, marked where they are fewer than the predictions are good for."""
+    if row.margin_gib is None or row.usable_gib is None:
+        return DASH
+    tight = row.margin_gib < _TIGHT * row.usable_gib
+    return f"{_gib(row.margin_gib)}{' tight' if tight else ''}"
+
+
+_TIGHT = 0.1
+"""Share of a card below which a margin is marked: about what held-out predictions of memory are off by."""
+
+
+def _support(row: FitRow) -> str:
+    """One tag where memory and speed have the same, else both."""
+    if row.memory_support == row.support:
+        return row.support
+    return f"memory {row.memory_support},\nspeed {row.support}"
 
 
 def _print_memory(answers: Sequence[Answer]) -> None:
@@ -113,11 +191,14 @@ def _by_working(answers: Sequence[Answer]) -> dict[str, list[str]]:
 PARTS = {
     "weights": "Base",
     "quantisation": "Quant.",
-    "optimizer": "Optim.",
+    "adapters": "Adapt.",
     "gradients": "Grad.",
+    "optimizer": "Optim.",
     "activations": "Activ.",
+    "recomputed": "Layer",
     "logits": "Logits",
-    "sharding": "Shards",
-    "overhead": "Over-\nhead",
+    "gathered": "Shards",
+    "fragmentation": "Pool",
+    "context": "Cont.",
 }
 """Short headings, so that all parts stand in one row."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sim.model.base import Strict
 
@@ -31,7 +31,7 @@ class Gpu(Strict):
     tflops: float = Field(gt=0)
     """Dense 16-bit peak with 32-bit accumulation, TFLOP/s."""
     efficiency: float = Field(gt=0)
-    """Share of the peak reached relative to an A100 (1.0), fitted."""
+    """Share of the peak relative to an A100 (1.0), where the physics has no factor of its own."""
     bf16: bool
     ecc: bool
     mig: int = Field(ge=0)
@@ -40,6 +40,12 @@ class Gpu(Strict):
     pcie: Literal["pcie3", "pcie4", "pcie5"]
     card_class: CardClass
     source: str
+    aliases: tuple[str, ...] = ()
+    """Other names of the card: spellings of published tables, drivers and shops."""
+    fp8_tflops: float | None = Field(default=None, gt=0)
+    """Dense 8-bit floating point peak, TFLOP/s; None: no such arithmetic, or not known."""
+    sm_count: int | None = Field(default=None, gt=0)
+    """Streaming multiprocessors of the whole card (compute units of other vendors); None: not known."""
 
 
 class MigProfile(Strict):
@@ -65,6 +71,7 @@ class LanguageModel(Strict):
     kv_heads: int = Field(gt=0)
     head_dim: int = Field(gt=0)
     intermediate: int = Field(gt=0)
+    """Width inside the feed-forward layer; with several experts the widths of all of them together."""
     ffn_matrices: int = Field(ge=2, le=3)
     vocab: int = Field(gt=0)
     """Vocabulary entries, padded as trained."""
@@ -74,3 +81,25 @@ class LanguageModel(Strict):
     params_linear: int = Field(gt=0)
     """Parameters of linear layers inside the blocks: the part that quantisation shrinks."""
     source: str
+    aliases: tuple[str, ...] = ()
+    """Other names: keys and model names of published tables, names of repositories."""
+    experts: int = Field(default=1, gt=0)
+    """Feed-forward experts of a layer, a count; 1: a dense model."""
+    experts_per_token: int = Field(default=1, gt=0)
+    """Experts that one token passes in a layer, a count."""
+
+    @model_validator(mode="after")
+    def _experts_fit(self) -> Self:
+        if self.experts_per_token > self.experts:
+            msg = "experts_per_token may not be above experts"
+            raise ValueError(msg)
+        if self.intermediate % self.experts:
+            msg = "intermediate is the width of all experts together, a multiple of experts"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def active_linear(self) -> int:
+        """Linear parameters of the blocks that one token passes: all but those of the experts left out."""
+        idle = self.intermediate // self.experts * (self.experts - self.experts_per_token)
+        return self.params_linear - self.layers * self.ffn_matrices * self.hidden * idle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from datetime import date
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,14 @@ from pydantic import Field
 from sim.catalog.reading import Document, read_yaml, validated
 from sim.errors import InputError, Problem
 from sim.model.base import Strict
+from sim.physics.memory_constants import MemoryConstants
+from sim.physics.speed_constants import SpeedConstants
 
 __all__ = [
     "PROFILES",
     "Constants",
-    "LinkRates",
-    "MemoryConstants",
-    "SpeedConstants",
+    "FitRecord",
+    "HostConstants",
     "StartConstants",
     "constants_for",
     "load_constants",
@@ -31,68 +33,13 @@ PROFILES = ("measured", "vendor")
 _Positive = Field(gt=0)
 
 
-class MemoryConstants(Strict):
-    """Bytes and GiB of the memory form; units and sources stand in `constants.yaml`."""
+class HostConstants(Strict):
+    """What a host can prepare and read."""
 
-    weight_bytes: float = _Positive
-    nf4_bytes: float = _Positive
-    int8_bytes: float = _Positive
-    kbit_embedding_bytes: float = _Positive
-    full_bytes: float = _Positive
-    full_zero_bytes: float = _Positive
-    gradient_bytes: float = _Positive
-    adapter_bytes: float = _Positive
-    adapter_gradient_bytes: float = _Positive
-    activation_hidden: float = _Positive
-    activation_ffn: float = _Positive
-    activation_ffn2: float = _Positive
-    adapter_hidden: float = _Positive
-    adapter_ffn: float = _Positive
-    stored_share: float = _Positive
-    recomputed_share: float = _Positive
-    boundary_bytes: float = _Positive
-    logits_bytes: float = _Positive
-    fragmentation: float = Field(ge=1)
-    overhead_gib: float = Field(ge=0)
-    overhead_allocated_gib: float = Field(ge=0)
-    gathered_layers: float = Field(ge=0)
-    zero_buffers_gib: float = Field(ge=0)
-
-
-class SpeedConstants(Strict):
-    """Shares, factors and seconds of the throughput form."""
-
-    efficiency: float = Field(gt=0, le=1)
-    half_hidden: float = Field(ge=0)
-    adapter_cost: float = Field(ge=1)
-    floor_s_per_layer: float = Field(ge=0)
-    floor_adapter: float = Field(ge=1)
-    floor_zero: float = Field(ge=1)
-    floor_plain: float = Field(gt=0, le=1)
-    dequant4: float = Field(ge=0)
-    dequant4_bytes: float = _Positive
-    dequant8: float = Field(ge=0)
-    dequant8_bytes: float = _Positive
-    optimizer_bytes: float = Field(ge=0)
-    overlap: float = Field(ge=0, le=1)
-    zero_traffic: float = Field(ge=0)
-
-
-class LinkRates(Strict):
-    """Effective rate of each link, GB/s (1e9 bytes)."""
-
-    nvlink: float = _Positive
-    pcie5: float = _Positive
-    pcie4: float = _Positive
-    pcie3: float = _Positive
-    ib: float = _Positive
-    ten_gbe: float = Field(gt=0, alias="10gbe")
-    one_gbe: float = Field(gt=0, alias="1gbe")
-
-    def rate(self, link: str) -> float | None:
-        """GB/s of a link by its name in the catalogue; None for `none`."""
-        value = self.model_dump(by_alias=True).get(link)
-        return None if value is None else float(value)
+    tokens_per_core_s: float = _Positive
+    """Tokens a second that one processor core reads, cuts and collates."""
+    bytes_per_token: float = _Positive
+    """Bytes read from the data disk for one token."""
 
 
 class StartConstants(Strict):
@@ -107,10 +54,18 @@ class StartConstants(Strict):
     full_checkpoint_bytes: float = _Positive
 
 
-class LengthConstants(Strict):
-    """How micro-steps make an optimiser step."""
+class FitRecord(Strict):
+    """When and on what the fitted constants were found."""
 
-    accumulation: float = Field(ge=1)
+    date: date
+    memory_rows: int = Field(ge=0)
+    speed_rows: int = Field(ge=0)
+    memory_median: float = Field(ge=0)
+    """Median absolute relative error of the fitted rows."""
+    memory_p90: float = Field(ge=0)
+    """90th percentile of it."""
+    speed_median: float = Field(ge=0)
+    speed_p90: float = Field(ge=0)
 
 
 class Constants(Strict):
@@ -118,9 +73,10 @@ class Constants(Strict):
 
     memory: MemoryConstants
     speed: SpeedConstants
-    links: LinkRates
+    host: HostConstants
     startup: StartConstants
-    lengths: LengthConstants
+    fit: FitRecord | None = None
+    """Of the shipped constants, or of the calibration file that overrides them."""
 
 
 def constants_for(performance: str) -> Constants:
@@ -143,30 +99,49 @@ def load_constants(path: Path | None = None) -> Constants:
 
     Raises InputError with file, line and key for an unknown key or a value out of bounds.
     """
-    document = _shipped()
-    merged = {section: _values(keys) for section, keys in document.data.items()}
-    if path is not None:
+    merged, document = _shipped()
+    if path is None:
+        return _default()
+    try:
         document = read_yaml(path.read_text("utf-8"), str(path))
-        for section, keys in document.data.items():
-            if section not in merged:
-                rule = "no such section of constants"
-                known = tuple(merged)
-                raise InputError(Problem(rule, str(path), document.line((section,)), section, section, known))
-            merged[section] = {**merged[section], **_values(keys)}
+    except UnicodeDecodeError:
+        raise InputError(Problem("the file must be text in UTF-8", str(path))) from None
+    known = tuple(Constants.model_fields)
+    for section, keys in document.data.items():
+        if section not in known:
+            rule = "no such section of constants"
+            raise InputError(Problem(rule, str(path), document.line((section,)), section, section, known))
+        merged = {**merged, section: _merged(merged.get(section), _values(keys))}
     return validated(Constants, merged, document)
 
 
 @functools.cache
-def _shipped() -> Document:
-    name = "constants.yaml"
-    return read_yaml(resources.files("sim.physics").joinpath(name).read_text("utf-8"), name)
+def _default() -> Constants:
+    merged, document = _shipped()
+    return validated(Constants, merged, document)
 
 
-def _values(keys: Any) -> dict[str, Any]:
-    """Strip unit and source: `{value: 2.0, unit: B}` and `2.0` both mean 2.0."""
-    if not isinstance(keys, Mapping):
-        return {}
-    return {
-        str(key): entry["value"] if isinstance(entry, Mapping) and "value" in entry else entry
-        for key, entry in keys.items()
-    }
+@functools.cache
+def _shipped() -> tuple[Mapping[str, Any], Document]:
+    """What is typed with its source or assumed, and over it what was fitted."""
+    merged: Any = {"speed": SpeedConstants().model_dump(by_alias=True)}
+    for name in ("constants.yaml", "fitted.yaml"):
+        document = read_yaml(resources.files("sim.physics").joinpath(name).read_text("utf-8"), name)
+        merged = _merged(merged, _values(document.data))
+    return merged, document
+
+
+def _merged(base: Any, over: Any) -> Any:
+    """Mappings key by key, anything else replaced."""
+    if not isinstance(base, Mapping) or not isinstance(over, Mapping):
+        return over
+    return {**base, **{key: _merged(base.get(key), value) for key, value in over.items()}}
+
+
+def _values(entry: Any) -> Any:
+    """Strip unit and source, at any depth: `{value: 2.0, unit: B}` and `2.0` both mean 2.0."""
+    if not isinstance(entry, Mapping):
+        return entry
+    if "value" in entry:
+        return entry["value"]
+    return {str(key): _values(value) for key, value in entry.items()}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sim.catalog import Catalog, load_catalog
 from sim.model.contract import Offer
 from sim.model.rates import Support
-from sim.model.scenario import JobClass
-from sim.physics.lengths import lengths_of
+from sim.model.work import JobClass
+from sim.physics.constants import constants_for
 from sim.physics.memory import MemoryParts
 from sim.physics.options import Way, misfit_of, predictor_for, ways
+from sim.physics.prediction import Refused
 from sim.physics.quantities import mean_of
+from sim.physics.remedies import Remedy, remedies
 from sim.physics.task import task_of
 
 __all__ = ["FitRow", "fit_job"]
@@ -41,9 +43,15 @@ class FitRow:
     hours: float | None
     """Training time of the mean data set (mean samples x mean epochs), without start-up."""
     support: Support
+    """How well the speed is supported by measurements."""
+    memory_support: Support
     limited_by: str
     reason: str = ""
     """Why it does not fit."""
+    refused: tuple[Refused, ...] = ()
+    """Other ways to divide the job over these cards, and why they were not taken."""
+    remedies: tuple[Remedy, ...] = ()
+    """What would make it fit on one card of the offer, in the order of least harm."""
 
     @property
     def shortfall_gib(self) -> float | None:
@@ -55,7 +63,7 @@ class FitRow:
 
 def fit_job(
     job_class: JobClass,
-    offers: Iterable[Offer],
+    offers: Sequence[Offer],
     catalog: Catalog | None = None,
     performance: str = "measured",
 ) -> list[FitRow]:
@@ -65,29 +73,48 @@ def fit_job(
     an unknown performance profile.
     """
     known = catalog or load_catalog()
-    predict = predictor_for(performance)
-    task, lengths = task_of(job_class, known), lengths_of(job_class)
+    predict, constants = predictor_for(performance), constants_for(performance)
+    task = task_of(job_class, known)
     work = mean_of(job_class.samples) * mean_of(job_class.epochs)
     rows: list[FitRow] = []
-    for offer in offers:
+    everywhere = ways(job_class, task, offers, known, predict, constants)
+    for offer, tried in zip(offers, everywhere, strict=True):
         gpu = known.gpus[offer.gpu]
-        tried = ways(job_class, task, lengths, offer, gpu, predict)
         fitting = [way for way in tried if way.prediction.fits]
         if not fitting:
             reason = misfit_of(job_class, offer, gpu, tried).reason
             least = min(tried, key=lambda way: way.prediction.memory_gib, default=None)
-            rows.append(_row(offer, least, work, reason))
+            ladder = remedies(job_class, offer, known, predict)
+            rows.append(_row(offer, least, work, reason, ladder))
             continue
         for way in tried if job_class.counts else fitting[:1]:
-            reason = "" if way.prediction.fits else misfit_of(job_class, offer, gpu, [way]).reason
-            rows.append(_row(offer, way, work, reason))
+            if way.prediction.fits:
+                rows.append(_row(offer, way, work, ""))
+            else:
+                reason = misfit_of(job_class, offer, gpu, [way]).reason
+                rows.append(_row(offer, way, work, reason, remedies(job_class, offer, known, predict)))
     return rows
 
 
-def _row(offer: Offer, way: Way | None, work: float, reason: str) -> FitRow:
+def _row(offer: Offer, way: Way | None, work: float, reason: str, ladder: tuple[Remedy, ...] = ()) -> FitRow:
     if way is None:
         return FitRow(
-            offer.id, offer.gpu, None, False, "", False, None, None, None, None, None, None, "", "", reason
+            offer=offer.id,
+            gpu=offer.gpu,
+            gpus=None,
+            spans=False,
+            split="",
+            fits=False,
+            parts=None,
+            total_gib=None,
+            usable_gib=None,
+            margin_gib=None,
+            tokens_per_s=None,
+            hours=None,
+            support="",
+            memory_support="",
+            limited_by="",
+            reason=reason,
         )
     found = way.prediction
     return FitRow(
@@ -95,7 +122,7 @@ def _row(offer: Offer, way: Way | None, work: float, reason: str) -> FitRow:
         gpu=offer.gpu,
         gpus=way.gpus,
         spans=way.spans,
-        split=found.split,
+        split=found.split.name,
         fits=found.fits,
         parts=found.parts,
         total_gib=found.memory_gib,
@@ -104,6 +131,9 @@ def _row(offer: Offer, way: Way | None, work: float, reason: str) -> FitRow:
         tokens_per_s=found.tokens_per_s if found.fits else None,
         hours=work * found.seconds_per_sample / 3600 if found.fits else None,
         support=found.support,
+        memory_support=found.memory_support,
         limited_by=found.limited_by,
         reason=reason,
+        refused=way.refused,
+        remedies=ladder,
     )

@@ -1,35 +1,46 @@
-"""Peak memory of one card, part by part: weights, training state, activations, logits, overhead."""
+"""What a card must hold at the peak: allocated bytes by part, and what the framework adds to them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from sim.physics.constants import MemoryConstants
-from sim.physics.task import DATA_PARALLEL, ZERO3, Split, Task
+import numpy as np
+
+from sim.physics.allocated import AllocatedParts, allocated
+from sim.physics.cases import Cases, Flags, Floats, Names
+from sim.physics.memory_constants import MemoryConstants, StackMemory
 from sim.units import GIB
 
-__all__ = ["MemoryParts", "peak_memory"]
+__all__ = ["CardMemory", "MemoryParts", "card_memory", "stack_columns"]
+
+_RAGGED_FROM = 2048.0
+"""Tokens of a micro-step from which samples of many lengths break up the pool more and more."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryParts:
-    """The parts of a card's peak memory, GiB each."""
+    """The parts of one card's peak memory, GiB each."""
 
     weights: float
     """Base model, this card's share of it."""
     quantisation: float
-    """Embeddings and head kept in 32 bits beside a quantised base."""
-    optimizer: float
-    """Trained adapters or master weights, and the optimiser's moments."""
+    """Embeddings, head and residual stream kept in 32 bits beside a quantised base."""
+    adapters: float
     gradients: float
+    optimizer: float
+    """Master weights and the optimiser's moments."""
     activations: float
-    """Layer inputs kept for the backward pass, and the layer at work."""
+    """Kept for the backward pass."""
+    recomputed: float
+    """The layer at work: computed again or differentiated."""
     logits: float
     """Output over the vocabulary and its gradient: often the peak."""
-    sharding: float
+    gathered: float
     """Layers gathered and buffers held when the model is divided over cards."""
-    overhead: float
-    """CUDA context and workspace."""
+    fragmentation: float
+    """What the allocator's pool and the kernels hold above the bytes allocated."""
+    context: float
+    """CUDA context, libraries and the framework's fixed buffers."""
 
     @property
     def total_gib(self) -> float:
@@ -37,81 +48,108 @@ class MemoryParts:
         return float(sum(getattr(self, part.name) for part in fields(self)))
 
 
-def peak_memory(
-    task: Task, split: Split, gpus: int, constants: MemoryConstants, *, allocated: bool = False
-) -> MemoryParts:
-    """Peak memory of each of `gpus` cards, GiB, with samples that fill `seq_len`.
+@dataclass(frozen=True, slots=True)
+class CardMemory:
+    """The parts of each case, GiB; columns of shape (n,)."""
 
-    `allocated` asks for what the framework allocates instead of what the card must hold.
-    Source: form and constants fitted to published peaks, `constants.yaml`.
-    """
-    shards = gpus if split == ZERO3 else 1
-    weights, quantisation = _weights(task, constants)
-    optimizer, gradients = _state(task, split, constants)
-    activations, logits = _activations(task, constants)
-    # Sources that give allocated memory see no fragmentation of the reserved pool.
-    factor = 1.0 if allocated else constants.fragmentation
-    return MemoryParts(
-        weights=weights / shards / GIB,
-        quantisation=quantisation / shards / GIB,
-        optimizer=optimizer / shards / GIB,
-        gradients=gradients / shards / GIB,
-        activations=factor * activations / GIB,
-        logits=factor * logits / GIB,
-        sharding=_sharding(task, split, gpus, constants) / GIB,
-        overhead=constants.overhead_allocated_gib if allocated else constants.overhead_gib,
-    )
+    allocated: AllocatedParts
+    buffers: Floats
+    """Of DeepSpeed, and whole weights left beside a shard."""
+    fragmentation: Floats
+    context: Floats
 
+    @property
+    def total(self) -> Floats:
+        """Sum of the parts, GiB."""
+        return np.asarray(self.allocated.total + self.buffers + self.fragmentation + self.context)
 
-def _weights(task: Task, constants: MemoryConstants) -> tuple[float, float]:
-    """Bytes of the base at 16 bits or quantised, and what k-bit preparation adds to the rest."""
-    model = task.model
-    if task.method in ("full", "lora"):
-        return constants.weight_bytes * model.params, 0.0
-    linear = constants.nf4_bytes if task.method == "qlora4" else constants.int8_bytes
-    base = linear * model.params_linear + constants.weight_bytes * task.outer_params
-    return base, (constants.kbit_embedding_bytes - constants.weight_bytes) * task.outer_params
-
-
-def _state(task: Task, split: Split, constants: MemoryConstants) -> tuple[float, float]:
-    """Bytes of trained copies with their moments, and of gradients."""
-    trained = task.trained_params
-    if task.method == "full":
-        whole = constants.full_zero_bytes if split == ZERO3 else constants.full_bytes
-        gradients = constants.gradient_bytes * trained
-        state = (whole - constants.weight_bytes) * trained - gradients
-    else:
-        gradients = constants.adapter_gradient_bytes * trained
-        state = constants.adapter_bytes * trained - gradients
-    # Data parallel keeps a second copy of the gradients in the buckets that it sums over cards.
-    return state, gradients * (2.0 if split == DATA_PARALLEL else 1.0)
-
-
-def _activations(task: Task, constants: MemoryConstants) -> tuple[float, float]:
-    """Bytes of layer activations and of logits at the moment of the peak."""
-    model, tokens = task.model, task.micro_batch * task.seq_len
-    ffn = constants.activation_ffn if model.ffn_matrices == 3 else constants.activation_ffn2
-    layer = constants.activation_hidden * model.hidden + ffn * model.intermediate
-    if task.method != "full":
-        share = 1.0 if task.adapted == "all" else 0.5
-        layer += share * (
-            constants.adapter_hidden * model.hidden + constants.adapter_ffn * model.intermediate
+    def parts(self, row: int) -> MemoryParts:
+        """The parts of one case."""
+        own = self.allocated
+        return MemoryParts(
+            weights=float(own.weights[row]),
+            quantisation=float(own.quantisation[row]),
+            adapters=float(own.adapters[row]),
+            gradients=float(own.gradients[row]),
+            optimizer=float(own.optimizer[row]),
+            activations=float(own.activations[row]),
+            recomputed=float(own.recomputed[row]),
+            logits=float(own.logits[row]),
+            gathered=float(own.gathered[row] + self.buffers[row]),
+            fragmentation=float(self.fragmentation[row]),
+            context=float(self.context[row]),
         )
-    logits = tokens * constants.logits_bytes * model.vocab
-    if not task.checkpointing:
-        return constants.stored_share * layer * tokens * model.layers, logits
-    kept = constants.boundary_bytes * model.hidden * model.layers * tokens
-    working = constants.recomputed_share * layer * tokens
-    # The logits are gone before the first layer is computed again: the larger of the two counts.
-    return (kept, logits) if logits >= working else (kept + working, 0.0)
 
 
-def _sharding(task: Task, split: Split, gpus: int, constants: MemoryConstants) -> float:
-    """Bytes of the layers gathered ahead, the gathered embeddings and the buffers of ZeRO-3."""
-    if split != ZERO3 or gpus < 2:
-        return 0.0
-    weights, quantisation = _weights(task, constants)
-    outer = constants.weight_bytes * task.outer_params + quantisation
-    linear = weights - constants.weight_bytes * task.outer_params
-    gathered = constants.gathered_layers * linear / task.model.layers
-    return (1 - 1 / gpus) * (gathered + outer) + constants.zero_buffers_gib * GIB
+def card_memory(
+    cases: Cases,
+    constants: MemoryConstants,
+    *,
+    reported: Flags | None = None,
+    traced: Flags | None = None,
+) -> CardMemory:
+    """Peak memory of each case, GiB a card, with samples that fill `seq_len`.
+
+    What the card must hold; for rows of `reported` what the framework would report as allocated, for
+    rows of `traced` the tensors alone. Source: structure of traced models, factors fitted to published
+    peaks (`constants.yaml`).
+    """
+    own = allocated(cases)
+    none = np.zeros(len(cases), dtype=bool)
+    exact = none if traced is None else traced
+    as_reported = none if reported is None else reported
+    state, working, fixed = stack_columns(cases.stack, constants)
+    ragged = np.maximum(1.0, cases.tokens / _RAGGED_FROM) ** constants.ragged_slope
+    fixed = fixed + constants.context_gib + np.where(cases.bits < 16, constants.quantised_gib, 0.0)
+    talking = 1.0 * (cases.data > 1) + (cases.tensor > 1) + ((cases.pipeline > 1) & ~cases.naive)
+    fixed = fixed + constants.link_gib * talking
+    listed = constants.allocated
+    state = np.where(exact, 1.0, np.where(as_reported, listed.state, state))
+    working = np.where(exact, 1.0, np.where(as_reported, listed.working, working))
+    fixed = np.where(exact, 0.0, np.where(as_reported, listed.fixed_gib, fixed))
+    lasting = own.weights + own.quantisation + own.adapters + own.gradients + own.optimizer
+    passing = own.activations + own.recomputed + own.logits + own.gathered
+    passing = passing + np.where(exact, 0.0, _outputs(cases, constants))
+    loose = (state - 1.0) * lasting + working * passing - (own.total - lasting)
+    buffers = np.where(exact, 0.0, _deepspeed(cases, constants) + _copies(cases, constants))
+    # A pool broken up by many lengths fills the card, and gives back what it does not need.
+    wanted = working * passing * np.where(cases.ragged & ~exact, constants.ragged * ragged - 1.0, 0.0)
+    room = cases.usable_gib - (own.total + loose + fixed + buffers)
+    loose = loose + np.minimum(wanted, np.where(np.isnan(room), np.inf, np.maximum(room, 0.0)))
+    return CardMemory(own, buffers, loose, fixed)
+
+
+def _outputs(cases: Cases, constants: MemoryConstants) -> Floats:
+    """GiB of the results of quantised layers that stay where nothing is computed again."""
+    wide = cases.heads * cases.head_dim + 2 * cases.kv + 2 * cases.hidden
+    wide = wide + (cases.ffn_matrices - 1) * cases.intermediate
+    kept = constants.quantised_output_bytes * wide * cases.tokens * cases.layers / GIB
+    kept = kept / (cases.tensor * cases.pipeline)
+    return np.where((cases.bits < 16) & ~cases.checkpointing, kept, 0.0)
+
+
+def stack_columns(names: Names, constants: MemoryConstants) -> tuple[Floats, Floats, Floats]:
+    """Factor on state, factor on working memory and fixed GiB of each framework, shape (n,) each."""
+    found, where = np.unique(names, return_inverse=True)
+    stacks: list[StackMemory] = [constants.stack(str(name)) for name in found]
+    state = np.array([stack.state for stack in stacks])[where]
+    working = np.array([stack.working for stack in stacks])[where]
+    return state, working, np.array([stack.fixed_gib for stack in stacks])[where]
+
+
+def _deepspeed(cases: Cases, constants: MemoryConstants) -> Floats:
+    """GiB of DeepSpeed's buffers: 32-bit gradients of its shard, and those of its stage 3."""
+    shards = np.where(cases.zero >= 2, cases.data, 1.0) * cases.tensor * cases.pipeline
+    gradients = constants.deepspeed_bytes * cases.trained / shards / GIB
+    whole = 2.0 * cases.params / (cases.tensor * cases.pipeline) / GIB
+    buffers = np.minimum(constants.zero3_gib, constants.zero3_share * whole)
+    found = gradients + np.where(cases.zero == 3, buffers, 0.0)
+    return np.where(cases.deepspeed, found, 0.0)
+
+
+def _copies(cases: Cases, constants: MemoryConstants) -> Floats:
+    """GiB of whole weights that a framework leaves on each card beside its shard."""
+    found, where = np.unique(cases.stack, return_inverse=True)
+    shares = np.array([constants.sharded_copy.get(str(name), 0.0) for name in found])[where]
+    sharded = (cases.zero == 3) & (cases.data > 1)
+    return np.where(sharded, shares * 2.0 * cases.params / GIB, 0.0)

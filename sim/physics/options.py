@@ -1,19 +1,22 @@
-"""Ways to run a job class on an offer: for each count of cards the best split that fits."""
+"""Ways to run a job class on offers: for each count of cards the best split that fits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sim.catalog import Catalog
 from sim.model.contract import Offer
 from sim.model.hardware import Gpu
 from sim.model.rates import Misfit
 from sim.model.scenario import JobClass
-from sim.physics.constants import constants_for
-from sim.physics.lengths import Lengths
+from sim.physics.constants import Constants, constants_for
+from sim.physics.host import host_tokens_per_s
+from sim.physics.lengths import lengths_of
 from sim.physics.measured import Measured
-from sim.physics.prediction import Prediction, Predictor, best
-from sim.physics.task import Layout, Task, joins_units
+from sim.physics.prediction import Ask, Prediction, Predictor, Refused, best, refusals
+from sim.physics.split import Layout, joins_units
+from sim.physics.task import Task
 from sim.physics.vendor import vendor_predictor
 
 __all__ = ["AUTO_COUNTS", "Way", "misfit_of", "predictor_for", "ways"]
@@ -29,6 +32,8 @@ class Way:
     gpus: int
     spans: bool
     prediction: Prediction
+    refused: tuple[Refused, ...] = ()
+    """The other splits, each with its reason."""
 
 
 def predictor_for(performance: str) -> Predictor:
@@ -42,19 +47,34 @@ def predictor_for(performance: str) -> Predictor:
 
 
 def ways(
-    job_class: JobClass, task: Task, lengths: Lengths, offer: Offer, gpu: Gpu, predict: Predictor
-) -> tuple[Way, ...]:
-    """Every count and arrangement that the class and the offer allow, fitting or not.
+    job_class: JobClass,
+    task: Task,
+    offers: Sequence[Offer],
+    catalog: Catalog,
+    predict: Predictor,
+    constants: Constants,
+) -> list[tuple[Way, ...]]:
+    """For each offer every count and arrangement that the class and the offer allow, fitting or not.
 
     Sorted by count, one machine before several. Empty where no allowed count can stand anywhere.
     """
-    found: list[Way] = []
-    for gpus in sorted(job_class.counts or AUTO_COUNTS):
-        for spans in (False, True):
-            layout = Layout.on(offer, gpus, spans) if job_class.spans or not spans else None
-            if layout is not None:
-                found.append(Way(gpus, spans, best(predict(task, lengths, gpu, layout))))
-    return tuple(found)
+    lengths = lengths_of(job_class)
+    places: list[tuple[int, int, bool]] = []
+    asks: list[Ask] = []
+    for index, offer in enumerate(offers):
+        gpu = catalog.gpus[offer.gpu]
+        for gpus in sorted(job_class.counts or AUTO_COUNTS):
+            for spans in (False, True):
+                layout = Layout.on(offer, gpus, spans) if job_class.spans or not spans else None
+                if layout is not None:
+                    host = host_tokens_per_s(offer, gpus, constants.host)
+                    places.append((index, gpus, spans))
+                    asks.append(Ask(task, lengths, gpu, layout, host))
+    found: list[list[Way]] = [[] for _ in offers]
+    for (index, gpus, spans), answer in zip(places, predict(asks), strict=True):
+        if answer.predictions:
+            found[index].append(Way(gpus, spans, best(answer.predictions), refusals(answer)))
+    return [tuple(own) for own in found]
 
 
 def misfit_of(job_class: JobClass, offer: Offer, gpu: Gpu, tried: Sequence[Way]) -> Misfit:
@@ -71,7 +91,7 @@ def misfit_of(job_class: JobClass, offer: Offer, gpu: Gpu, tried: Sequence[Way])
         )
     least = min(tried, key=lambda way: way.prediction.memory_gib)
     needs, has = least.prediction.memory_gib, least.prediction.has_gib
-    cards = "1 card" if least.gpus == 1 else f"{least.gpus} cards, {least.prediction.split}"
+    cards = "1 card" if least.gpus == 1 else f"{least.gpus} cards, {least.prediction.split.name}"
     return Misfit(
         f"{job_class.model} with {job_class.method} needs at least {needs:.1f} GiB a card "
         f"({cards}); {gpu.name} has {has:.1f} GiB: {needs - has:.1f} GiB too little",

@@ -9,13 +9,12 @@ from sim.model.contract import Offer
 from sim.model.job import JobShape
 from sim.model.rates import Misfit, RateTable, RunOption
 from sim.model.scenario import JobClass, Scenario
-from sim.physics.constants import StartConstants, constants_for
-from sim.physics.lengths import lengths_of
-from sim.physics.options import misfit_of, predictor_for, ways
+from sim.physics.constants import Constants, StartConstants, constants_for
+from sim.physics.options import Way, misfit_of, predictor_for, ways
 from sim.physics.prediction import Predictor
 from sim.physics.recorded import Recorded
 from sim.physics.startup import side_times
-from sim.physics.task import task_of
+from sim.physics.task import Task, task_of
 from sim.units import SECOND
 
 __all__ = ["class_options", "rate_table"]
@@ -29,40 +28,58 @@ def rate_table(
     Keyed by (position of the shape, offer id). Raises InputError for an unknown performance
     profile. Times are microseconds; memory is GiB a card.
     """
-    predict, start = predictor_for(scenario.performance), constants_for(scenario.performance).startup
+    predict, constants = predictor_for(scenario.performance), constants_for(scenario.performance)
     classes: Mapping[str, JobClass] = {entry.name: entry for entry in scenario.workload.classes}
     recorded = Recorded(scenario, catalog, predict)
     options: dict[tuple[int, str], tuple[RunOption, ...]] = {}
     misfits: dict[tuple[int, str], Misfit] = {}
     for index, shape in enumerate(shapes):
-        for offer in offers:
-            if shape.job_class is None:
-                answer = recorded.options(shape, offer)
-            else:
-                answer = class_options(classes[shape.job_class], offer, catalog, predict, start)
+        if shape.job_class is None:
+            answers = [recorded.options(shape, offer) for offer in offers]
+        else:
+            answers = class_options(classes[shape.job_class], offers, catalog, predict, constants)
+        for offer, answer in zip(offers, answers, strict=True):
             if isinstance(answer, Misfit):
                 misfits[index, offer.id] = answer
             else:
                 options[index, offer.id] = answer
-    notes = (*recorded.notes, *_notes(scenario, shapes, options, start))
+    notes = (*recorded.notes, *_notes(scenario, shapes, options, constants.startup))
     return RateTable(options, misfits, notes)
 
 
 def class_options(
-    job_class: JobClass, offer: Offer, catalog: Catalog, predict: Predictor, start: StartConstants
+    job_class: JobClass,
+    offers: Sequence[Offer],
+    catalog: Catalog,
+    predict: Predictor,
+    constants: Constants,
+) -> list[tuple[RunOption, ...] | Misfit]:
+    """For each offer the ways that fit, or why none does."""
+    task = task_of(job_class, catalog)
+    found = ways(job_class, task, offers, catalog, predict, constants)
+    return [
+        _options(job_class, task, offer, tried, catalog, constants.startup)
+        for offer, tried in zip(offers, found, strict=True)
+    ]
+
+
+def _options(
+    job_class: JobClass,
+    task: Task,
+    offer: Offer,
+    tried: Sequence[Way],
+    catalog: Catalog,
+    start: StartConstants,
 ) -> tuple[RunOption, ...] | Misfit:
-    """The ways that fit, or why none does."""
-    gpu, task = catalog.gpus[offer.gpu], task_of(job_class, catalog)
-    tried = ways(job_class, task, lengths_of(job_class), offer, gpu, predict)
     fitting = [way for way in tried if way.prediction.fits]
     if not fitting:
-        return misfit_of(job_class, offer, gpu, tried)
+        return misfit_of(job_class, offer, catalog.gpus[offer.gpu], tried)
     times = side_times(task, offer, start)
     return tuple(
         RunOption(
             gpus=way.gpus,
             spans=way.spans,
-            split=way.prediction.split,
+            split=way.prediction.split.name,
             startup_us=times.startup_us,
             restart_us=times.startup_us,
             us_per_work=way.prediction.seconds_per_sample * SECOND,

@@ -9,8 +9,9 @@ from sim.model.job import JobShape
 from sim.model.rates import Misfit, RunOption
 from sim.model.scenario import Scenario
 from sim.physics.lengths import Lengths
-from sim.physics.prediction import Predictor
-from sim.physics.task import Layout, Task
+from sim.physics.prediction import Ask, Predictor
+from sim.physics.split import Layout
+from sim.physics.task import Task
 
 __all__ = ["REFERENCE_MODEL", "Recorded"]
 
@@ -96,6 +97,6 @@ class Recorded:
             tokens = _REFERENCE_TOKENS
             task = Task(self._catalog.models[REFERENCE_MODEL], "lora", 16, 1, tokens, checkpointing=True)
             full = Lengths(float(tokens), float(tokens))
-            answer = self._predict(task, full, self._catalog.gpus[gpu_id], Layout(1, 1))
-            self._speeds[gpu_id] = answer[0].tokens_per_s
+            (answer,) = self._predict([Ask(task, full, self._catalog.gpus[gpu_id], Layout(1, 1))])
+            self._speeds[gpu_id] = answer.predictions[0].tokens_per_s
         return self._speeds[gpu_id]

@@ -1,64 +1,97 @@
-"""How well a figure is supported: measured, interpolated or extrapolated.
+"""How well a figure is supported by the carried measurements.
 
-A figure is `measured` where rows of this very model stand in a cell of `support.yaml` (card,
-method, split, link) and the tokens of a micro-step lie within their range; `interpolated` where
-other models of the cell lie on both sides of its size; anything else is `extrapolated`.
+`measured`: a row of this very model, method, kind of split and checkpointing, on this chip and link
+(speed only) and with at least half and at most twice the tokens of a micro-step. `interpolated`: rows of
+other models or lengths of the same kind lie on both sides of it in size and in tokens. `extrapolated`:
+anything else.
 """
 
 from __future__ import annotations
 
 import functools
-from importlib import resources
 
-from ruamel.yaml import YAML
+import numpy as np
 
-from sim.catalog import load_catalog
-from sim.model.base import Strict
-from sim.model.hardware import Gpu
-from sim.model.rates import Support
-from sim.physics.task import Layout, Split, Task
+from sim.physics.cases import Cases, Floats, Names
+from sim.physics.table import measurements
 
-__all__ = ["SupportCell", "support_cells", "support_of"]
+__all__ = ["TAGS", "memory_support", "speed_support", "worse"]
+
+TAGS = ("measured", "interpolated", "extrapolated")
+"""From the best supported to the least."""
+
+_NEAR = 2.0
+"""Tokens count as the same neighbourhood within this factor."""
+
+_CHIPS = {"A100-40G": "A100", "A100-80G": "A100", "A100-40G-PCIe": "A100", "A100-80G-PCIe": "A100"}
+"""Cards with one chip at one peak; slices and cards with another peak stand alone."""
 
 
-class SupportCell(Strict):
-    """Published rows of one kind."""
+def memory_support(cases: Cases) -> Names:
+    """The tag of each row's memory; the card plays no part in what a job needs."""
+    return _tags(cases, _kinds(cases, speed=False), _published(speed=False))
 
-    cards: tuple[str, ...]
-    method: str
-    split: str
-    links: tuple[str, ...]
-    tokens: tuple[int, int]
-    """Fewest and most tokens of a micro-step of one card."""
-    models: tuple[str, ...]
 
-    @property
-    def params(self) -> tuple[int, int]:
-        """Smallest and largest model."""
-        sizes = [load_catalog().models[model].params for model in self.models]
-        return min(sizes), max(sizes)
+def speed_support(cases: Cases) -> Names:
+    """The tag of each row's speed."""
+    return _tags(cases, _kinds(cases, speed=True), _published(speed=True))
+
+
+def worse(first: str, second: str) -> str:
+    """The lesser of two tags."""
+    return max(first, second, key=TAGS.index)
 
 
 @functools.cache
-def support_cells() -> tuple[SupportCell, ...]:
-    """The table of published rows."""
-    text = resources.files("sim.physics").joinpath("support.yaml").read_text("utf-8")
-    return tuple(SupportCell.model_validate(cell) for cell in YAML(typ="safe").load(text))
+def _published(*, speed: bool) -> tuple[Names, Names, Floats, Floats]:
+    """Kind, model, size and tokens of the rows that say something."""
+    table = measurements()
+    table = table.take(table.for_speed if speed else table.for_memory)
+    cases = table.cases
+    return _kinds(cases, speed=speed), cases.model, cases.params, cases.tokens
 
 
-def support_of(task: Task, gpu: Gpu, layout: Layout, split: Split) -> Support:
-    """The tag of a prediction of memory and speed."""
-    link = "none" if layout.gpus == 1 else (layout.link if layout.machines == 1 else layout.network)
-    tokens = task.micro_batch * task.seq_len
-    tag: Support = "extrapolated"
-    for cell in support_cells():
-        if (task.method, split) != (cell.method, cell.split) or gpu.id not in cell.cards:
+def _kinds(cases: Cases, *, speed: bool) -> Names:
+    """What must agree before rows can be compared at all, as one text a row."""
+    method = np.where(
+        cases.full, "full", np.where(cases.bits == 16, "lora", cases.bits.astype(int).astype(str))
+    )
+    group = cases.tensor * cases.pipeline
+    sharing = np.where(group > 1, "tensor or pipeline", np.where(cases.zero >= 2, "sharded", "whole"))
+    sharing = np.where(cases.data * group == 1, "whole", sharing)
+    parts = [method, sharing, np.where(cases.checkpointing, "again", "kept")]
+    if speed:
+        alone = cases.data * group == 1
+        link = np.where(cases.machines > 1, cases.network, cases.link)
+        parts += [_chips(cases.gpu), np.where(alone, "", link)]
+    kinds = parts[0]
+    for part in parts[1:]:
+        kinds = np.char.add(np.char.add(kinds, "|"), part)
+    return np.asarray(kinds, dtype=np.str_)
+
+
+def _chips(gpus: Names) -> Names:
+    """Cards of one chip count as one."""
+    found, where = np.unique(gpus, return_inverse=True)
+    names = [_CHIPS.get(str(gpu), str(gpu)) for gpu in found]
+    return np.array(names, dtype=np.str_)[where]
+
+
+def _tags(cases: Cases, kinds: Names, published: tuple[Names, Names, Floats, Floats]) -> Names:
+    kind, model, params, tokens = published
+    tags = np.full(len(cases), "extrapolated", dtype="<U12")
+    for name in np.unique(kinds):
+        here, rows = kinds == name, kind == name
+        if not rows.any():
             continue
-        if link not in cell.links or not cell.tokens[0] <= tokens <= cell.tokens[1]:
-            continue
-        if task.model.id in cell.models:
-            return "measured"
-        smallest, largest = cell.params
-        if smallest <= task.model.params <= largest:
-            tag = "interpolated"
-    return tag
+        own_tokens, own_params = cases.tokens[here], cases.params[here]
+        inside = _between(own_tokens, tokens[rows]) & _between(own_params, params[rows])
+        same = cases.model[here][:, None] == model[rows][None, :]
+        ratio = own_tokens[:, None] / tokens[rows][None, :]
+        near = (same & (ratio <= _NEAR) & (ratio >= 1 / _NEAR)).any(axis=1)
+        tags[here] = np.where(near, "measured", np.where(inside, "interpolated", "extrapolated"))
+    return tags
+
+
+def _between(values: Floats, rows: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    return np.asarray((values >= rows.min()) & (values <= rows.max()))

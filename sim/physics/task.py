@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
 
 from sim.catalog import Catalog
 from sim.errors import InputError, Problem
-from sim.model.contract import Offer
-from sim.model.hardware import LanguageModel, Link
-from sim.model.scenario import JobClass, Method
+from sim.model.hardware import LanguageModel
+from sim.model.work import JobClass, Method, SplitKind
+from sim.physics.recipe import TARGETS, Recipe
 
-__all__ = [
-    "DATA_PARALLEL",
-    "ONE_CARD",
-    "ZERO3",
-    "Layout",
-    "Split",
-    "Task",
-    "adapter_params",
-    "joins_units",
-    "task_of",
-]
-
-Split = Literal["one card", "data parallel", "zero-3"]
-"""How a job is divided over its cards."""
-
-ONE_CARD: Split = "one card"
-DATA_PARALLEL: Split = "data parallel"
-ZERO3: Split = "zero-3"
+__all__ = ["Task", "adapter_params", "adapter_sides", "task_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +23,10 @@ class Task:
     micro_batch: int
     seq_len: int
     checkpointing: bool
-    adapted: Literal["all", "attention", "qv"] = "all"
-    """Layers with adapters; job classes adapt all linear layers."""
+    recipe: Recipe = field(default_factory=Recipe)
+    """How the training code goes about it."""
+    split: SplitKind = "auto"
+    """How it may be divided over cards."""
 
     @property
     def trained_params(self) -> float:
@@ -62,26 +46,36 @@ class Task:
 
 def adapter_params(task: Task) -> float:
     """LoRA parameters: the sum of rank x (inputs + outputs) over the adapted linear layers."""
+    return task.rank * adapter_sides(task)
+
+
+def adapter_sides(task: Task) -> float:
+    """Sum of inputs and outputs over the adapted linear layers of all blocks; of every expert."""
     model = task.model
+    hidden, each = model.hidden * model.experts, model.intermediate
     queries, values = model.heads * model.head_dim, model.kv_heads * model.head_dim
-    both = (model.hidden + queries) + (model.hidden + values)
-    shapes = {
-        "qv": both,
-        "attention": both + (model.hidden + values),
-        "all": both
-        + (model.hidden + values)
-        + (queries + model.hidden)
-        + model.ffn_matrices * (model.hidden + model.intermediate),
+    sides = {
+        "q": model.hidden + queries,
+        "k": model.hidden + values,
+        "v": model.hidden + values,
+        "o": queries + model.hidden,
+        "gate": hidden + each if model.ffn_matrices == 3 else 0,
+        "up": hidden + each,
+        "down": hidden + each,
     }
-    return float(task.rank * model.layers * shapes[task.adapted])
+    return float(model.layers * sum(sides[name] for name in task.recipe.targets))
 
 
 def task_of(job_class: JobClass, catalog: Catalog) -> Task:
-    """The task of a job class. Raises InputError with the known names for an unknown base model."""
+    """The task of a job class. Raises InputError for an unknown base model or too large a rank."""
     if job_class.model not in catalog.models:
         rule = "model is a base model of the catalogue"
         known = tuple(catalog.models)
         raise InputError(Problem(rule, key=f"{job_class.name}.model", value=job_class.model, known=known))
+    hidden = catalog.models[job_class.model].hidden
+    if job_class.method != "full" and job_class.rank > hidden:
+        rule = f"rank is at most the hidden size of {job_class.model}, {hidden}"
+        raise InputError(Problem(rule, key=f"{job_class.name}.rank", value=str(job_class.rank)))
     return Task(
         model=catalog.models[job_class.model],
         method=job_class.method,
@@ -89,43 +83,16 @@ def task_of(job_class: JobClass, catalog: Catalog) -> Task:
         micro_batch=job_class.micro_batch,
         seq_len=job_class.seq_len,
         checkpointing=job_class.checkpointing,
+        recipe=Recipe(
+            targets=TARGETS[job_class.targets],
+            attention=job_class.attention,
+            loss=job_class.loss,
+            optimizer=job_class.optimizer,
+            quantisation=job_class.quantisation or "",
+            master=job_class.precision == "mixed",
+            master_copy=job_class.precision == "mixed",
+            master_if_sharded=job_class.precision == "auto",
+            accumulation=float(job_class.accumulation),
+        ),
+        split=job_class.split,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where the cards of a job stand: `machines` machines with `per_machine` cards each."""
-
-    machines: int
-    per_machine: int
-    link: Link = "none"
-    """Between the cards of one machine."""
-    network: Link = "none"
-    """Between machines."""
-
-    @property
-    def gpus(self) -> int:
-        """Cards in all."""
-        return self.machines * self.per_machine
-
-    @classmethod
-    def on(cls, offer: Offer, gpus: int, spans: bool) -> Layout | None:
-        """Cards of an offer: in one machine, or over several; None where that cannot be.
-
-        Over several machines the job may hold any free cards, so the slowest case is taken: as
-        many machines as there are cards, unless it fills whole machines.
-        """
-        if not spans:
-            together = gpus == 1 or (gpus <= offer.gpus_per_unit and offer.link != "none")
-            return cls(1, gpus, offer.link, offer.network) if together else None
-        if gpus < 2 or not joins_units(offer):
-            return None
-        machines, rest = divmod(gpus, offer.gpus_per_unit)
-        if rest or machines < 2:
-            return cls(gpus, 1, "none", offer.network)
-        return cls(machines, offer.gpus_per_unit, offer.link, offer.network)
-
-
-def joins_units(offer: Offer) -> bool:
-    """Whether one job may use cards of several units of the offer: never of cards by the hour."""
-    return offer.form not in ("mig", "public") and offer.network != "none"

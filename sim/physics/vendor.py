@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from sim.catalog import load_catalog
 from sim.catalog.reading import read_yaml
 from sim.model.hardware import Gpu
-from sim.physics.lengths import Lengths
-from sim.physics.measured import splits_of
-from sim.physics.prediction import Prediction
-from sim.physics.task import ONE_CARD, ZERO3, Layout, Task
+from sim.physics.prediction import Answer, Ask, Prediction
+from sim.physics.split import DATA_PARALLEL, ONE_CARD, ZERO3
+from sim.physics.task import Task
 
 __all__ = ["VendorTables", "vendor_predictor", "vendor_tables"]
 
@@ -54,24 +55,30 @@ def vendor_tables() -> VendorTables:
     )
 
 
-def vendor_predictor(task: Task, lengths: Lengths, gpu: Gpu, layout: Layout) -> tuple[Prediction, ...]:
-    """One prediction a split, from the articles alone."""
-    tables = vendor_tables()
+def vendor_predictor(asks: Sequence[Ask]) -> list[Answer]:
+    """The articles' answer to each question: data parallel, or sharded where one card cannot hold it."""
+    return [Answer(_predictions(ask)) for ask in asks]
+
+
+def _predictions(ask: Ask) -> tuple[Prediction, ...]:
+    tables, task, cards = vendor_tables(), ask.task, ask.layout.gpus
     whole = _memory(task, tables)
     per_sample = _hours(task, tables) * 3600 / tables.hours["samples"]
     per_sample *= task.seq_len / tables.hours["seq_len"]
-    per_sample /= _card_speed(gpu, tables) * layout.gpus**tables.exponent
+    per_sample /= _card_speed(ask.gpu, tables) * cards**tables.exponent
+    splits = (ONE_CARD,) if cards == 1 else (DATA_PARALLEL(cards), ZERO3(cards))
     return tuple(
         Prediction(
             split=split,
-            memory_gib=whole / (layout.gpus if split == ZERO3 else 1),
-            has_gib=gpu.memory_gib,
+            memory_gib=whole / (cards if split.zero == 3 else 1),
+            has_gib=ask.gpu.memory_gib,
             seconds_per_sample=per_sample,
-            tokens_per_s=lengths.useful / per_sample,
+            tokens_per_s=ask.lengths.useful / per_sample,
             support="vendor",
-            limited_by="compute" if split == ONE_CARD else "compute and network",
+            limited_by="compute" if cards == 1 else "compute and network",
+            memory_support="vendor",
         )
-        for split in splits_of(layout)
+        for split in splits
     )
 
 
@@ -111,7 +118,10 @@ def _between(x: float, xs: list[float], ys: list[float]) -> float:
 
 
 def _card_speed(gpu: Gpu, tables: VendorTables) -> float:
+    """Speed against an A100; a slice has its share of its card's."""
+    whole = load_catalog().gpus.get(gpu.id.partition("/")[0], gpu)
+    share = gpu.tflops / whole.tflops
     for prefix, speed in tables.cards.items():
         if gpu.id.startswith(prefix):
-            return speed
+            return speed * share
     return gpu.tflops / _A100_TFLOPS

@@ -1,0 +1,67 @@
+"""`fleetsim fit --both`: published measurements and the articles' promises side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sim.cli.console import heading, print_table, say
+from sim.cli.fit_text import Answer, print_job
+from sim.experiments.wording import DASH, money, span
+from sim.model.work import JobClass
+from sim.physics import FitRow
+
+__all__ = ["print_both"]
+
+
+def print_both(job: JobClass, measured: Sequence[Answer], vendor: Sequence[Answer]) -> None:
+    """One row an offer: cards, memory, hours and money by each profile, and how far the hours are apart."""
+    print_job(job)
+    heading("By published measurements, and by the articles")
+    by_offer = {answer.offer.id: answer for answer in vendor}
+    rows = [_cells(answer, by_offer[answer.offer.id]) for answer in _one_each(measured)]
+    columns = (
+        "Offer",
+        "Cards\nmeasured",
+        "articles",
+        "GiB a card\nmeasured",
+        "articles",
+        "Run\nmeasured",
+        "articles",
+        "Cost of a run\nmeasured",
+        "articles",
+        "Hours\napart",
+    )
+    print_table(columns, rows, text=(0,))
+    say("The articles give the sellers' own figures; where they differ, plan with the measured ones.")
+
+
+def _one_each(answers: Sequence[Answer]) -> list[Answer]:
+    """The first row of each offer."""
+    return list({answer.offer.id: answer for answer in reversed(answers)}.values())[::-1]
+
+
+def _cells(ours: Answer, theirs: Answer) -> tuple[object, ...]:
+    apart = DASH
+    if ours.row.hours and theirs.row.hours:
+        apart = f"x {ours.row.hours / theirs.row.hours:.2g}"
+    currency = ours.offer.currency
+    return (
+        ours.offer.id,
+        _cards(ours.row),
+        _cards(theirs.row),
+        _gib(ours.row),
+        _gib(theirs.row),
+        span(ours.row.hours),
+        span(theirs.row.hours),
+        money(ours.cost, currency),
+        money(theirs.cost, currency),
+        apart,
+    )
+
+
+def _cards(row: FitRow) -> str:
+    return f"{row.gpus}" if row.fits else "does not fit"
+
+
+def _gib(row: FitRow) -> str:
+    return DASH if row.total_gib is None else f"{row.total_gib:.1f}"

@@ -1,0 +1,82 @@
+"""Tables of measured runs, as the commands read and write them."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sim.errors import InputError, Problem
+from sim.physics.rows import NEEDED
+
+__all__ = ["RowTable", "read_rows", "write_text"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowTable:
+    """Rows of a file, every cell as text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Any], ...]
+
+
+def read_rows(path: Path) -> RowTable:
+    """Read a CSV table in the columns of measurements; InputError where it is none or lacks a column."""
+    name = str(path)
+    try:
+        text = path.read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(Problem("the file does not exist", name)) from None
+    except IsADirectoryError:
+        raise InputError(Problem("this is a folder; a CSV file is needed", name)) from None
+    except UnicodeDecodeError:
+        raise InputError(Problem("the file must be text in UTF-8", name)) from None
+    except OSError as error:
+        raise InputError(Problem(f"the file cannot be read: {error.strerror}", name)) from None
+    reader = csv.reader(io.StringIO(text))
+    try:
+        lines = [(reader.line_num, line) for line in reader if line]
+    except csv.Error as error:
+        raise InputError(Problem(f"this is no CSV: {error}", name, reader.line_num)) from None
+    if not lines:
+        raise InputError(Problem("the file is empty; it needs a line of column names", name))
+    head, names = lines[0]
+    columns = tuple(cell.strip() for cell in names)
+    problems = [
+        Problem("a column is missing", name, head, column, column, columns)
+        for column in NEEDED
+        if column not in columns
+    ]
+    problems += [
+        Problem("a column stands twice", name, head, column, column)
+        for column in sorted({column for column in columns if columns.count(column) > 1})
+    ]
+    if problems:
+        raise InputError(problems)
+    return RowTable(columns, tuple(_row(columns, cells, name, line) for line, cells in lines[1:]))
+
+
+def _row(columns: tuple[str, ...], cells: list[str], file: str, line: int) -> dict[str, Any]:
+    if len(cells) > len(columns):
+        rule = f"the row has {len(cells)} cells, the table has {len(columns)} columns"
+        raise InputError(Problem(rule, file, line))
+    filled = cells + [""] * (len(columns) - len(cells))
+    return dict(zip(columns, filled, strict=True))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    if path.is_dir():
+        raise InputError(Problem("cannot write here: this is a folder; a file is needed", str(path)))
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(text, encoding="utf-8", newline="")
+        draft.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise InputError(Problem(f"cannot write here: {error.strerror}", str(path))) from None
