@@ -273,3 +273,16 @@ def test_fit_answers_for_each_count_of_a_list_and_the_smallest_of_auto() -> None
     assert found.hours == pytest.approx(300_000 * 2048 / (found.tokens_per_s or 0) / 3600)
     assert isinstance(rate_table(scenario(), [], offers, CATALOG), RateTable)
     assert not isinstance(listed[0].reason, Misfit)
+
+
+def test_support_is_said_for_each_class_and_offer() -> None:
+    rates = table(
+        job("qwen-14b", rank=64, name="close"),
+        job("llama-2-7b", name="far"),
+        offers=["t4-16g-cloud", "a100-80g-8x"],
+    )
+    said = " ".join(note for note in rates.notes if note.startswith(("Speed", "Memory")))
+    assert "Speed as measured in published runs of the same kind: a100-80g-8x: close" in said
+    assert "Speed extrapolated, no published run is near: t4-16g-cloud: close, far" in said
+    (option, *_) = rates.options[0, "a100-80g-8x"]
+    assert (option.support, option.memory_support) == ("measured", "measured")

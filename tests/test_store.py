@@ -24,6 +24,7 @@ TABLES = (
     "comparison",
     "differences",
     "replications",
+    "rates",
     "jobs",
     "attempts",
     "leases",

@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from sim.model.rates import RunOption
 from sim.model.scenario import Scenario
-from sim.replication import RunResult
-from sim.units import Micros, hours
+from sim.replication import Prepared, RunResult
+from sim.units import SECOND, Micros, hours
 
 __all__ = [
     "CENTS",
@@ -24,6 +25,7 @@ __all__ = [
     "jobs_frame",
     "leases_frame",
     "ledger_frame",
+    "rates_frame",
 ]
 
 Kind = Literal["text", "int", "float", "bool", "decimal"]
@@ -35,6 +37,23 @@ CENTS = frozenset({"billed_cost", "accrued_cost", "owed_after", "total"})
 """Columns of whole cents; other decimals (prices before rounding, quantities) have more places."""
 
 RUN: Columns = (("strategy", "text"), ("replication", "int"))
+
+RATES: Columns = (
+    ("shape", "text"),
+    ("offer", "text"),
+    ("fits", "bool"),
+    ("gpus", "int"),
+    ("several_machines", "bool"),
+    ("split", "text"),
+    ("memory_gib", "float"),
+    ("memory_support", "text"),
+    ("tokens_per_s", "float"),
+    ("speed_support", "text"),
+    ("limited_by", "text"),
+    ("startup_s", "float"),
+    ("checkpoint_s", "float"),
+    ("reason", "text"),
+)
 
 
 def jobs_frame(run: RunResult, scenario: Scenario) -> pd.DataFrame:
@@ -260,6 +279,45 @@ def invoices_frame(run: RunResult) -> pd.DataFrame:
         for invoice in run.ledger.invoices
     ]
     return _frame(run, columns, rows)
+
+
+def rates_frame(prepared: Prepared) -> pd.DataFrame:
+    """How every shape of job runs on every offer of the question, or why it does not: what physics said.
+
+    Memory in GiB a card, tokens over all cards, times in seconds; the lesser of the support tags is the
+    one to go by.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for index, shape in enumerate(prepared.shapes):
+        for offer in prepared.offers:
+            options = prepared.rates.options.get((index, offer), ())
+            rows += [(shape.name, offer, True, *_rate(option)) for option in options]
+            misfit = prepared.rates.misfits.get((index, offer))
+            if misfit is not None:
+                none = (None, None, "", misfit.needs_gib, "", None, "", "", None, None)
+                rows.append((shape.name, offer, False, *none, misfit.reason))
+    return pd.DataFrame(
+        {
+            name: pd.Series([row[position] for row in rows], dtype=DTYPES[kind])
+            for position, (name, kind) in enumerate(RATES)
+        }
+    )
+
+
+def _rate(option: RunOption) -> tuple[Any, ...]:
+    return (
+        option.gpus,
+        option.spans,
+        option.split,
+        option.memory_gib,
+        option.memory_support,
+        option.tokens_per_s,
+        option.support,
+        option.limited_by,
+        option.startup_us / SECOND,
+        option.checkpoint_us / SECOND,
+        "",
+    )
 
 
 def _frame(run: RunResult, columns: Columns, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:

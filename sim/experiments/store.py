@@ -27,10 +27,12 @@ from sim.experiments.frames import (
     jobs_frame,
     leases_frame,
     ledger_frame,
+    rates_frame,
 )
 from sim.load import Question, dump
 from sim.load_checks import PERFORMANCES
 from sim.model.scenario import Scenario
+from sim.replication import prepare
 from sim.workload.readers import TraceRow
 
 __all__ = ["run_folder", "run_id", "save", "tables"]
@@ -101,6 +103,7 @@ def tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
         "comparison": _comparison_frame(comparison),
         "differences": _differences_frame(comparison),
         "replications": _replications_frame(comparison),
+        "rates": rates_frame(prepare(comparison.question)),
         **{name: pd.concat(frames, ignore_index=True) for name, frames in details.items()},
     }
 

@@ -39,6 +39,8 @@ class RunOption:
     tokens_per_s: float | None = None
     """Useful tokens a second over all cards (padding is not useful)."""
     support: Support = "recorded"
+    memory_support: Support = "recorded"
+    """How well `memory_gib` is supported, as `support` says it of the speed."""
     speed_noise: float = 0.0
     """Standard deviation of the logarithm of the running time from job to job; its mean stays."""
     limited_by: str = ""

@@ -89,6 +89,7 @@ def _options(
             memory_gib=way.prediction.memory_gib,
             tokens_per_s=way.prediction.tokens_per_s,
             support=way.prediction.support,
+            memory_support=way.prediction.memory_support,
             speed_noise=offer.speed_noise,
             limited_by=way.prediction.limited_by,
         )
@@ -109,12 +110,38 @@ def _notes(
             f"Start-up is assumed: {seconds:g} s for container, imports and warm-up, then the base model "
             "from the data disk."
         )
-        notes.append("A step is one micro-batch on each card: no gradient accumulation is assumed.")
+        if any(entry.accumulation == 1 for entry in scenario.workload.classes):
+            notes.append("A step is one micro-batch on each card where a class names no accumulation.")
         if any(entry.mean_tokens is not None and not entry.packed for entry in scenario.workload.classes):
             notes.append("Sample lengths are log-normal (assumed); a micro-batch pads to its longest sample.")
     if scenario.performance == "vendor":
         notes.append("Speed and memory are the articles' own figures; measurements contradict most of them.")
-    tags = {option.support for ways_ in options.values() for option in ways_}
-    if "extrapolated" in tags:
-        notes.append("Some speeds are extrapolated: no published measurement is near them.")
-    return tuple(notes)
+    return (*notes, *_support(shapes, options))
+
+
+def _support(
+    shapes: Sequence[JobShape], options: Mapping[tuple[int, str], tuple[RunOption, ...]]
+) -> tuple[str, ...]:
+    """How well the figures of each class are supported, by the way that is tried first on each offer."""
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for (index, offer), ways_ in options.items():
+        name = shapes[index].job_class
+        if name is not None and ways_:
+            for figure, tag in (("speed", ways_[0].support), ("memory", ways_[0].memory_support)):
+                found.setdefault((figure, tag), {}).setdefault(offer, []).append(name)
+    lines = []
+    for figure in ("speed", "memory"):
+        for tag, words in _TAGS.items():
+            places = found.get((figure, tag), {})
+            named = "; ".join(f"{offer}: {', '.join(names)}" for offer, names in places.items())
+            if named:
+                lines.append(f"{figure.capitalize()} {words}: {named}.")
+    return tuple(lines)
+
+
+_TAGS = {
+    "measured": "as measured in published runs of the same kind",
+    "interpolated": "interpolated between published runs",
+    "extrapolated": "extrapolated, no published run is near",
+}
+"""Tags in the order in which they are told, in words."""
