@@ -20,6 +20,7 @@ from sim.catalog import Catalog, load_catalog
 from sim.errors import InputError, Problem
 from sim.load_checks import PERFORMANCES, deep_problems, name_problems, trace_problems
 from sim.load_errors import located, model_problems
+from sim.load_leases import with_slices
 from sim.load_schema import SCHEMA_LINE, json_schema, schema_text
 from sim.load_tree import LARGEST_FILE, Node, merged, overridden, read_tree
 from sim.load_tree import Path as KeyPath
@@ -160,6 +161,8 @@ def _question(
         raise InputError(located(tree, ("extends",), "extends can be set in a file only", node.plain()))
     catalog = load_catalog() if catalog is None else catalog
     scenario, problems = _validated(tree)
+    if scenario is not None:
+        catalog = with_slices(catalog, scenario)
     problems += name_problems(tree, catalog)
     trace, trace_faults = _trace(tree, folder, catalog)
     problems += trace_faults

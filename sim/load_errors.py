@@ -22,8 +22,11 @@ _CHOICES: Mapping[str, str] = {
     "batch_size": "must be a whole number above 0, or a distribution such as {geometric: {mean: 3}}",
     "gpus": "must be auto, a whole number of at least 1, or a list of such numbers",
     "profile": "must be flat or office-hours, or a mapping with 24 hourly and 7 weekly factors",
+    "ecc_uncorrectable": "must be a duration such as 90000h, or preset",
+    "silent_corruption": "must be a duration such as 90000h, or preset",
+    "lemons": "must be preset, or a mapping such as {share: 0.05, rate: 20}",
     "price": "must be low, mid or high, or a price above 0",
-    "every": "must be a duration such as 20min, or never",
+    "every": "must be a duration such as 20min, or never, young or daly",
     "horizon": "must be a duration such as 365d or 36h, or an end date such as 2026-12-31",
 }
 """Rules of the keys that take values of several kinds."""

@@ -7,15 +7,17 @@ strategy from it: jobs, what happens, what it costs, what it means.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sim import engine
 from sim.billing import bill
+from sim.billing.hour import burst_hour, leases_hour
 from sim.catalog import Catalog, failure_model
+from sim.decisions.placement import PLACEMENTS
 from sim.load import Question
 from sim.metrics import measure
-from sim.model.contract import Offer
+from sim.model.contract import Offer, PriceChoice
 from sim.model.fleet import (
     BurstSpec,
     CheckpointSpec,
@@ -23,18 +25,24 @@ from sim.model.fleet import (
     ForcedFailure,
     LeaseSpan,
     LogNormal,
+    PolicyParameters,
     PoolSpec,
 )
 from sim.model.job import JobSet, JobShape
 from sim.model.rates import RateTable
 from sim.model.records import Ledger, RunLog
-from sim.model.scenario import Burst, Lease, Scenario, Strategy
+from sim.model.scenario import Burst, Checkpoint, Lease, Scenario, Strategy
+from sim.model.windows import open_times
 from sim.physics import rate_table
 from sim.streams import Streams
-from sim.units import SECOND
+from sim.units import DAY, HOUR, SECOND, Micros
 from sim.workload import generate, shapes_of
 
 __all__ = ["Prepared", "RunResult", "fleet_plan", "prepare", "replicate", "used_offers"]
+
+
+PREEMPT_AFTER = 2 * HOUR
+"""Time that a job runs before it may be preempted, where the strategy does not say (assumed)."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,9 @@ def prepare(question: Question) -> Prepared:
         question=question,
         shapes=shapes,
         rates=rate_table(scenario.model_copy(update=beside), shapes, offers, catalog),
-        plans=tuple(fleet_plan(scenario, strategy, catalog) for strategy in scenario.strategies),
+        plans=tuple(
+            fleet_plan(scenario, strategy, catalog, question.price) for strategy in scenario.strategies
+        ),
     )
 
 
@@ -101,32 +111,62 @@ def used_offers(question: Question) -> dict[str, Offer]:
     """The offers that any strategy of the question uses, in order of first mention."""
     names: dict[str, None] = {}
     for strategy in question.scenario.strategies:
-        names.update(dict.fromkeys(lease.offer for lease in strategy.leases))
+        names.update(dict.fromkeys(lease.offer_id for lease in strategy.leases))
         if strategy.burst is not None:
-            names[strategy.burst.offer] = None
+            names[strategy.burst.offer_id] = None
     return {name: question.catalog.offers[name] for name in names}
 
 
-def fleet_plan(scenario: Scenario, strategy: Strategy, catalog: Catalog) -> FleetPlan:
-    """What the engine reads about a strategy: cards and times, no price."""
+def fleet_plan(
+    scenario: Scenario, strategy: Strategy, catalog: Catalog, price: PriceChoice | None = None
+) -> FleetPlan:
+    """What the engine reads about a strategy: cards and times; prices where placement asks for them.
+
+    `price` is the command line's choice of low, mid or high.
+    """
     by_offer: dict[str, list[tuple[int, Lease]]] = {}
     for position, lease in enumerate(strategy.leases):
-        by_offer.setdefault(lease.offer, []).append((position, lease))
+        by_offer.setdefault(lease.offer_id, []).append((position, lease))
     pools: list[PoolSpec] = []
     for offer_id, leases in by_offer.items():
         pools += _pools(scenario, catalog.offers[offer_id], leases, catalog, pools)
-    checkpoint = scenario.checkpoint
+    burst = None if strategy.burst is None else _burst(scenario, strategy.burst, catalog)
+    if PLACEMENTS[strategy.placement].by_price:
+        hour = {name: leases_hour(leases, catalog.offers[name], price) for name, leases in by_offer.items()}
+        pools = [replace(pool, hourly_price=hour[pool.offer]) for pool in pools]
+        if burst is not None and strategy.burst is not None:
+            hourly = burst_hour(strategy.burst, catalog.offers[burst.pool.offer], price)
+            burst = replace(burst, pool=replace(burst.pool, hourly_price=hourly))
     return FleetPlan(
         pools=tuple(pools),
-        burst=None if strategy.burst is None else _burst(scenario, strategy.burst, catalog),
+        burst=burst,
         policy=strategy.policy,
+        parameters=_policy_parameters(strategy),
+        placement=strategy.placement,
         horizon_us=scenario.horizon_us,
-        checkpoint=CheckpointSpec(None if checkpoint.every == "never" else checkpoint.every, checkpoint.cost),
+        checkpoint=_checkpoint(scenario.checkpoint),
         forced=tuple(
             ForcedFailure(event.at, event.kind, event.offer, event.machine, event.card, event.down)
             for event in scenario.reliability.events
         ),
     )
+
+
+def _policy_parameters(strategy: Strategy) -> PolicyParameters:
+    usual = PolicyParameters()
+    ripe = PREEMPT_AFTER if strategy.preempt_after is None else strategy.preempt_after
+    return PolicyParameters(
+        aging_us=strategy.aging,
+        half_life_us=strategy.half_life or usual.half_life_us,
+        look_ahead=strategy.look_ahead or usual.look_ahead,
+        preempt_after_us=ripe if strategy.preempt else None,
+    )
+
+
+def _checkpoint(asked: Checkpoint) -> CheckpointSpec:
+    if asked.every == "young" or asked.every == "daly":
+        return CheckpointSpec(None, asked.cost, asked.every)
+    return CheckpointSpec(None if asked.every == "never" else asked.every, asked.cost)
 
 
 def _pools(
@@ -137,9 +177,8 @@ def _pools(
     earlier: Sequence[PoolSpec],
 ) -> list[PoolSpec]:
     """The one pool of an offer; none if all its leases begin at or after the horizon."""
-    spans = tuple(
-        span for position, lease in leases if (span := _lease_span(scenario, position, lease)) is not None
-    )
+    found = (_lease_span(scenario, position, lease, offer, catalog) for position, lease in leases)
+    spans = tuple(span for span in found if span is not None)
     if not spans:
         return []
     gpu = catalog.gpus[offer.gpu]
@@ -155,25 +194,45 @@ def _pools(
         failures=failure_model(scenario.reliability, offer, catalog, scenario.reliability.data_disk),
         first_card=sum(n * pool.gpus_per_machine for n, pool in zip(machines, alike, strict=True)),
         first_machine=sum(machines),
+        site=f"{offer.provider} {offer.site}".strip(),
     )
     return [pool]
 
 
-def _lease_span(scenario: Scenario, position: int, lease: Lease) -> LeaseSpan | None:
+def _lease_span(
+    scenario: Scenario, position: int, lease: Lease, offer: Offer, catalog: Catalog
+) -> LeaseSpan | None:
     start_us = 0 if lease.start is None else scenario.elapsed_us(lease.start)
     if start_us >= scenario.horizon_us:
         return None
+    end_us = None if lease.end is None else scenario.elapsed_us(lease.end)
+    reliability = scenario.reliability
+    disk = lease.data_disk or reliability.data_disk
+    own = lease.reliability
     return LeaseSpan(
         lease=position,
         count=lease.count,
         start_us=start_us,
-        end_us=None if lease.end is None else scenario.elapsed_us(lease.end),
-        disk_kept=(lease.data_disk or scenario.reliability.data_disk) == "kept",
+        end_us=end_us,
+        disk_kept=disk == "kept",
+        failures="pool" if own is None else failure_model(reliability, offer, catalog, disk, own),
+        reserve=lease.reserve or 0,
+        windows=None if lease.available is None else _windows(scenario, lease.available, start_us, end_us),
     )
 
 
+def _windows(
+    scenario: Scenario, windows: Sequence[str], start_us: Micros, end_us: Micros | None
+) -> tuple[tuple[Micros, Micros], ...]:
+    """Open times of a lease; a week beyond the horizon shows what would come after it."""
+    until_us = scenario.horizon_us + 8 * DAY
+    if end_us is not None:
+        until_us = min(until_us, end_us)
+    return open_times(windows, start_us, until_us, scenario.local_time, scenario.elapsed_us)
+
+
 def _burst(scenario: Scenario, burst: Burst, catalog: Catalog) -> BurstSpec:
-    offer = catalog.offers[burst.offer]
+    offer = catalog.offers[burst.offer_id]
     gpu = catalog.gpus[offer.gpu]
     terms = offer.plans["hourly"]
     pool = PoolSpec(
@@ -185,6 +244,7 @@ def _burst(scenario: Scenario, burst: Burst, catalog: Catalog) -> BurstSpec:
         spans=False,
         leases=(),
         failures=failure_model(scenario.reliability, offer, catalog, scenario.reliability.data_disk),
+        site=f"{offer.provider} {offer.site}".strip(),
     )
     return BurstSpec(
         pool=pool,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from sim.model.fleet import CheckpointSpec, FailureModel, FleetPlan, LeaseSpan, LogNormal, PoolSpec
 from sim.model.job import Job, JobSet, JobShape
 from sim.model.rates import RateTable, RunOption
+from sim.model.records import RunLog
 from sim.units import HOUR, MINUTE
 
 OFFER = "test-card"
@@ -86,3 +88,26 @@ def plan(*pools: PoolSpec, hours: float = 1000.0, policy: str = "fifo", **change
         "checkpoint": CheckpointSpec(None),
     }
     return FleetPlan(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def gangs(*rows: tuple[float, float, int], spans: bool = True, **changes: object) -> tuple[JobSet, RateTable]:
+    """Jobs (submit hour, run hours, cards), one shape a number of cards, on the cards of `OFFER`."""
+    counts = sorted({cards for _, _, cards in rows})
+    shapes = tuple(JobShape(f"{n} cards", None, (n,), spans=spans) for n in counts)
+    jobs = tuple(
+        Job(i, f"job-{i}", counts.index(cards), round(submit * HOUR), round(hours * HOUR), **changes)  # type: ignore[arg-type]
+        for i, (submit, hours, cards) in enumerate(rows)
+    )
+    options = {(i, OFFER): (option(n), option(n, spans=True)) for i, n in enumerate(counts)}
+    return JobSet(shapes, jobs), RateTable(options=options)
+
+
+def changed(jobs: JobSet, number: int, **changes: object) -> JobSet:
+    """The same jobs but for one."""
+    job = dataclasses.replace(jobs.jobs[number], **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(jobs, jobs=(*jobs.jobs[:number], job, *jobs.jobs[number + 1 :]))
+
+
+def starts(log: RunLog) -> list[float | None]:
+    """First start of every job, hours, in order of submission."""
+    return [None if job.start_us is None else job.start_us / HOUR for job in log.jobs]

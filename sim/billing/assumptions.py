@@ -42,6 +42,9 @@ def assumptions(
         found.append(_increments(rental))
     if leases:
         found += [_MONTHS, _NO_REFUND]
+        for item in leases:
+            if item.lease.started is not None:
+                found.append(_running(item))
         if any(item.lease.end is None for item in leases):
             found.append("A lease without an end renews unchanged, at the same price, at each anniversary.")
     if found:
@@ -51,6 +54,8 @@ def assumptions(
 
 def _price(offer: Offer, price: PriceChoice | Decimal | None, choice: PriceChoice | None) -> Iterator[str]:
     band = offer.price
+    if "/" in offer.gpu and not isinstance(price, Decimal):
+        yield f"{offer.id}: {offer.assumptions[0]}"
     if isinstance(price, Decimal):
         yield (
             f"{offer.id}: list price {show_money(price)} {offer.currency} {_A[band.unit]} and unit, as the "
@@ -86,6 +91,14 @@ def _prepaid(item: PrepaidLease) -> Iterator[str]:
         )
     elif repeat is not None:
         yield f"{offer.id}: no reduction for repeat purchase, because the lease does not ask for it."
+
+
+def _running(item: PrepaidLease) -> str:
+    return (
+        f"lease {item.index}: the contract runs since {item.lease.started:%Y-%m-%d}, at the same price "
+        "(assumed); the period that runs at the start is paid: its share of the horizon is accrued, and "
+        "nothing of it is paid or owed again."
+    )
 
 
 def _increments(rental: HourlyPrice) -> str:

@@ -38,7 +38,7 @@ def contract_problems(
     if strategy.burst is not None:
         key = f"strategies.{strategy.name}.burst.offer"
         try:
-            offer = find_offer(offers, strategy.burst.offer, key)
+            offer = find_offer(offers, strategy.burst.offer_id, key)
             hourly_price("burst", offer, strategy.burst.price, price, key)
         except InputError as error:
             found += error.problems
@@ -48,7 +48,7 @@ def contract_problems(
 def _check_lease(
     scenario: Scenario, lease: Lease, offers: Mapping[str, Offer], key: str, price: PriceChoice | None
 ) -> None:
-    offer = find_offer(offers, lease.offer, f"{key}.offer")
+    offer = find_offer(offers, lease.offer_id, f"{key}.offer")
     lease_span(scenario, lease, key)
     if lease.plan == "hourly":
         refuse_monthly_terms(lease.options, lease.repeat_purchase, key)

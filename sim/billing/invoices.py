@@ -11,9 +11,12 @@ __all__ = ["invoices"]
 
 
 def invoices(charges: Iterable[Charge]) -> tuple[Invoice, ...]:
-    """Every charge on exactly one invoice, by month of payment (local time) and provider."""
+    """Every charge on exactly one invoice, by month of payment (local time) and provider.
+
+    What was paid before the scenario was invoiced then.
+    """
     groups: dict[tuple[str, str], list[Charge]] = {}
-    for charge in charges:
+    for charge in (charge for charge in charges if not charge.sunk):
         groups.setdefault((f"{charge.cash_date:%Y-%m}", charge.provider), []).append(charge)
     return tuple(
         Invoice(

@@ -64,7 +64,7 @@ def _contracts(
     prepaid: list[PrepaidLease] = []
     hourly: dict[int, tuple[HourlyPrice, PriceChoice | Decimal | None]] = {}
     for index, lease in enumerate(strategy.leases):
-        key, offer = lease_key(strategy, index), offers[lease.offer]
+        key, offer = lease_key(strategy, index), offers[lease.offer_id]
         if lease_span(scenario, lease, key)[0] >= scenario.horizon_us:
             continue
         if lease.plan == "hourly":
@@ -74,6 +74,6 @@ def _contracts(
             prepaid.append(PrepaidLease(index, lease, offer, key))
     if strategy.burst is not None:
         burst, key = strategy.burst, f"strategies.{strategy.name}.burst.offer"
-        terms = hourly_price("burst", offers[burst.offer], burst.price, choice, key)
+        terms = hourly_price("burst", offers[burst.offer_id], burst.price, choice, key)
         hourly[_BURST] = terms, burst.price
     return prepaid, hourly

@@ -3,6 +3,10 @@
 Every period that begins before the lease ends and before the horizon ends is owed whole, whatever
 part of it is used. Its cost accrues evenly over the time in which the cards are usable: from the
 period's start to its end or the lease's end, whichever is first.
+
+A contract that runs already (`started`) has its periods on the anniversaries of its own beginning.
+The one that runs when the scenario starts is paid: its share of the horizon accrues, the rest of it,
+before and after, is sunk. The next payment falls on the next anniversary; older periods are no lines.
 """
 
 from __future__ import annotations
@@ -48,10 +52,12 @@ def purchases(item: PrepaidLease, scenario: Scenario, choice: PriceChoice | None
     """The purchases of one lease within the horizon, in order of time; `id` is left at 0."""
     lease, horizon = item.lease, scenario.horizon_us
     _, end_us = lease_span(scenario, lease, item.key)
-    anchor = lease.start if lease.start is not None else scenario.start
+    anchor = lease.started or lease.start or scenario.start
     until = horizon if end_us is None else min(end_us, horizon)
     price = period_price(lease, item.offer, choice, item.key)
     for period in periods(scenario, anchor, PLAN_MONTHS[lease.plan], until):
+        if period.end_us <= 0:
+            continue
         usable_end = period.end_us if end_us is None else min(period.end_us, end_us)
         yield _purchase(item, scenario, price, period, usable_end)
 
@@ -61,17 +67,22 @@ def _purchase(
 ) -> Charge:
     horizon = scenario.horizon_us
     billed = round_cents(price.amount)
-    inside = min(usable_end, horizon) - period.start_us
-    after = max(0, usable_end - horizon)
+    sunk = period.start_us < 0
+    before, after = max(0, -period.start_us), max(0, usable_end - horizon)
+    inside = min(usable_end, horizon) - max(0, period.start_us)
+    paid = "paid before the scenario" if sunk else "paid in advance"
     rule = (
-        f"{item.lease.plan}, paid in advance for {_day(period.start)} to {_day(period.end)}: "
+        f"{item.lease.plan}, {paid} for {_day(period.start)} to {_day(period.end)}: "
         f"{price.working} = {show_money(price.amount)}"
     )
     if usable_end < period.end_us:
         end = scenario.local_time(usable_end).replace(tzinfo=None)
         rule += f"; the lease ends {_day(end)}, no refund"
-    if after:
-        rule += f"; {format_duration(inside)} of {format_duration(inside + after)} usable in the horizon"
+    if before or after:
+        whole = format_duration(before + inside + after)
+        rule += f"; {format_duration(inside)} of {whole} usable in the horizon"
+    if sunk:
+        rule += "; the rest is sunk, nothing of it is paid or owed again"
     start = period.start.replace(tzinfo=scenario.zone)
     return Charge(
         id=0,
@@ -88,9 +99,10 @@ def _purchase(
         unit_price=price.unit_price,
         list_cost=price.list_cost,
         billed_cost=billed,
-        accrued_cost=spread(billed, [inside, after])[0],
+        accrued_cost=spread(billed, [inside, before + after])[0],
         cash_date=start,
         rule=rule,
+        sunk=sunk,
     )
 
 

@@ -34,9 +34,19 @@ class Mtbf(Strict):
     """Mean time between failures of one kind."""
 
     hours: float = Field(gt=0)
-    """Of a card for `gpu_*`, of a machine for `node` and `network`."""
+    """Of a machine for `node` and `network`, of a card for the others."""
     assumed: bool
     """True where no published figure stands behind it."""
+    source: str
+
+
+class LemonRow(Strict):
+    """Machines that fail more often than the others."""
+
+    share: float = Field(gt=0, le=1)
+    rate: float = Field(ge=1)
+    """How much more often than the others they fail."""
+    assumed: bool
     source: str
 
 
@@ -47,6 +57,8 @@ class ReliabilityProfile(Strict):
     description: str
     classes: Mapping[CardClass, Mapping[str, Mtbf]]
     """Class -> kind -> mean time; no classes: nothing fails at random."""
+    lemons: Mapping[CardClass, LemonRow] = {}
+    """Class -> machines that fail more often; used where a scenario asks for the preset."""
 
 
 class Range(Strict):
@@ -85,13 +97,23 @@ class LateTime(Strict):
     source: str
 
 
+class MachineShare(Strict):
+    """Share of the uncorrectable memory errors that a reset does not mend."""
+
+    share: float = Field(ge=0, le=1)
+    assumed: bool
+    source: str
+
+
 class Repair(Strict):
-    """How long failures last."""
+    """How long failures last, and what they hit."""
 
     detect_s: Range
     reset: ResetTime
     migration_from_min: Earliest
     late: LateTime
+    hits_machine: MachineShare
+    """Uncorrectable memory errors after which the machine is replaced."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ def read_yaml(text: str, name: str) -> Document:
         raise InputError(Problem(rule, name, line)) from None
     except YAMLError as error:
         raise InputError(Problem(f"not valid YAML: {error}", name)) from None
+    except RecursionError:
+        raise InputError(Problem("the file is nested too deeply", name)) from None
     if not isinstance(loaded, Mapping):
         raise InputError(Problem("the file must be a mapping of keys to values", name))
     lines: dict[Path, int] = {}

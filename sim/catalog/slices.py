@@ -1,12 +1,19 @@
-"""MIG slices as cards: a share of a card's multiprocessors, memory and bandwidth."""
+"""MIG slices as cards and as offers: a share of a card's multiprocessors, memory, bandwidth and price."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 
+from sim.model.contract import Offer
 from sim.model.hardware import Gpu, MigProfile
 
-__all__ = ["slice_cards"]
+__all__ = ["slice_cards", "slice_offer", "slices_sold"]
+
+_COMPUTE_SLICES = 7
+"""Compute slices of a whole card."""
+_STEP = Decimal("0.0001")
+"""Prices of slices are rounded to it, so that a bill can be followed with a calculator."""
 
 _MEMORY_SLICES = 8
 """Memory and its bandwidth are divided into eighths."""
@@ -46,5 +53,48 @@ def _slice(gpu: Gpu, profile: MigProfile, most: int) -> Gpu:
             "sm_count": profile.sm_count,
             "mig": 0,
             "source": f"{profile.source}; a slice of {gpu.id}",
+        }
+    )
+
+
+def slices_sold(offer: Offer, profiles: Iterable[MigProfile]) -> dict[str, MigProfile]:
+    """The profiles in which an offer can be rented, by name; none where it is not sold in parts."""
+    if offer.form != "mig":
+        return {}
+    return {profile.profile: profile for profile in profiles if profile.gpu == offer.gpu}
+
+
+def slice_offer(offer: Offer, profile: MigProfile) -> Offer:
+    """The offer of one slice, under `OFFER/PROFILE`, as `h100-mig/3g.40gb`; one unit is one slice.
+
+    Price, processor cores and memory of the host are the card's times the compute slices over seven
+    (the price to a hundredth of a cent; assumed: sellers name none). Disk and network are taken to be
+    those of the whole card.
+    """
+    part = f"{profile.compute_slices}/{_COMPUTE_SLICES}"
+    price = offer.price.model_copy(
+        update={
+            end: (price * profile.compute_slices / _COMPUTE_SLICES).quantize(_STEP)
+            for end, price in (("low", offer.price.low), ("high", offer.price.high))
+        }
+    )
+    assumed = (
+        f"a slice costs {part} of the whole card, its share of the compute slices (assumed); one card holds "
+        f"at most {profile.max_instances}, and units beyond that are cut from further cards."
+    )
+    vcpu, ram = (
+        None if whole is None else max(1, whole * profile.compute_slices // _COMPUTE_SLICES)
+        for whole in (offer.vcpu, offer.ram_gb)
+    )
+    return offer.model_copy(
+        update={
+            "id": f"{offer.id}/{profile.profile}",
+            "name": f"{offer.name}, slice {profile.profile}",
+            "gpu": f"{offer.gpu}/{profile.profile}",
+            "price": price,
+            "vcpu": vcpu,
+            "ram_gb": ram,
+            "status": "derived",
+            "assumptions": (assumed, *offer.assumptions),
         }
     )

@@ -10,11 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from sim.cli.console import print_table, say
-from sim.cli.rows import read_rows, write_text
+from sim.cli.rows import check_elsewhere, read_rows, row_constants, write_text
 from sim.errors import InputError, Problem
 from sim.physics.calibration import Calibration, Errors
 from sim.physics.calibration import calibrate as fit_to
-from sim.physics.constants import constants_for
 
 __all__ = ["calibrate"]
 
@@ -34,11 +33,16 @@ def calibrate(
 ) -> None:
     """Fit the free constants of memory and speed to your own measured runs, and say what it gains.
 
+    The columns are those of `fleetsim predict`, with peak_mem_gib (GiB a card) and tokens_per_s_total
+    (over all cards) as measured; a row needs one of the two.
+
     Few rows move the constants little: each is held to its shipped value. A scenario uses the result by
     `performance: FILE.yaml`, and so does `fleetsim fit --performance FILE.yaml`.
     """
+    constants = row_constants(performance)
+    check_elsewhere(out, rows)
     table = read_rows(rows)
-    found = fit_to(table.rows, constants_for(performance))
+    found = fit_to(table.rows, constants)
     if not found.memory[0].rows and not found.speed[0].rows:
         rule = "no row has both the facts of a run and a measured peak_mem_gib or tokens_per_s_total"
         reasons = tuple(f"row {position + 1}: {reason}" for position, reason in found.skipped[:5])
@@ -75,10 +79,9 @@ def _yaml(found: Calibration) -> str:
     lines = ["# Constants fitted to measured runs; a scenario uses them by `performance: PATH`."]
     for name, (before, after) in (("memory", found.memory), ("speed", found.speed)):
         if before.rows:
-            lines.append(
-                f"# {name}: {before.rows} rows, median error {_share(before.median)} before, "
-                f"{_share(after.median)} after."
-            )
+            number = "1 row" if before.rows == 1 else f"{before.rows} rows"
+            shares = f"{_share(before.median)} before, {_share(after.median)} after"
+            lines.append(f"# {name}: {number}, median error {shares}.")
     for section, keys in found.changed.items():
         lines.append(f"{section}:")
         lines += _nested(keys, 1)

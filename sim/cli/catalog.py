@@ -110,7 +110,7 @@ def _reliability_sources(profile: ReliabilityProfile) -> Iterable[str]:
     yield from dict.fromkeys(time.source for times in profile.classes.values() for time in times.values())
 
 
-KINDS = ("gpu_reset", "gpu_fatal", "node", "network")
+KINDS = ("gpu_reset", "gpu_fatal", "node", "network", "ecc_uncorrectable", "silent_corruption")
 
 VIEWS: Mapping[Part, View] = {
     Part.OFFERS: View(
@@ -136,7 +136,16 @@ VIEWS: Mapping[Part, View] = {
     ),
     Part.RELIABILITY: View(
         lambda catalog: catalog.reliability,
-        ("Profile", "Cards", "Card reset\nh (* assumed)", "Card fatal\nh", "Machine\nh", "Network\nh"),
+        (
+            "Profile",
+            "Cards",
+            "Card reset\nh (* assumed)",
+            "Card fatal\nh",
+            "Machine\nh",
+            "Network\nh",
+            "of which\nmemory, h",
+            "Silent\nh",
+        ),
         _reliability_rows,
         (0, 1),
         _reliability_sources,

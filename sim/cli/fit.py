@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +21,7 @@ from sim.errors import InputError, Problem
 from sim.model.contract import Offer
 from sim.model.scenario import JobClass
 from sim.physics import FitRow, fit_job
+from sim.physics.quantities import mean_of
 from sim.report.hourly import average_hour, hourly_cost
 
 __all__ = ["fit"]
@@ -69,7 +71,34 @@ class PlanName(StrEnum):
     ANNUAL = "annual"
 
 
+JOB_OPTIONS = (
+    "method",
+    "rank",
+    "targets",
+    "quantisation",
+    "optimizer",
+    "checkpointing",
+    "attention",
+    "loss",
+    "split",
+    "micro_batch",
+    "seq_len",
+    "mean_tokens",
+    "packed",
+    "samples",
+    "epochs",
+    "gpus",
+)
+"""Options that describe the job, which a scenario describes by itself."""
+
+_LARGEST = {"micro_batch": 10**6, "seq_len": 10**9, "samples": 1e15, "epochs": 1e6}
+"""Above these no job is meant in earnest, and products would leave what a float holds."""
+
+_MOST_CARDS = 10**6
+
+
 def fit(
+    context: typer.Context,
     model: Annotated[str | None, typer.Option(metavar="ID", help="Base model of the catalogue.")] = None,
     method: Annotated[
         Method, typer.Option(help="Full fine-tuning, LoRA, or LoRA on a 4- or 8-bit base.")
@@ -134,12 +163,12 @@ def fit(
 
     Memory is checked on every card by itself: cards never pool it unless the job is split over them.
     """
-    _one_source(model, scenario, class_)
+    _one_source(context, model, scenario, class_, set_)
     profile = performance
     if scenario is not None:
         question = read_question(scenario, set_, price)
         job, catalog = _class_of(question.scenario.workload.classes, class_, scenario), question.catalog
-        profile = performance or question.performance_source
+        profile = question.performance_source if performance is None else performance
     else:
         catalog = load_catalog()
         options = {
@@ -162,26 +191,42 @@ def fit(
             "gpus": _counts(gpus),
         }
         job = _job(options, catalog)
-    asked = ("measured", "vendor") if both else (profile or "measured",)
+    _ordinary(job, scenario)
+    ours = "measured" if profile is None or (both and profile == "vendor") else profile
+    asked = {"measured": ours, "vendor": "vendor"} if both else {ours: ours}
     found = {
         name: [
             _answer(catalog.offers[row.offer], row, price, plan)
-            for row in fit_job(job, tuple(catalog.offers.values()), catalog, name)
+            for row in fit_job(job, tuple(catalog.offers.values()), catalog, source)
         ]
-        for name in asked
+        for name, source in asked.items()
     }
     if format_ is OutputFormat.JSON:
         offers = {name: [_entry(answer) for answer in answers] for name, answers in found.items()}
-        shown = offers if both else offers[asked[0]]
-        print_json({"job": job.model_dump(mode="json"), "performance": " and ".join(asked), "offers": shown})
+        shown = offers if both else offers[ours]
+        names = " and ".join(asked.values())
+        print_json({"job": job.model_dump(mode="json"), "performance": names, "offers": shown})
     elif both:
         print_both(job, found["measured"], found["vendor"])
     else:
-        print_answers(job, found[asked[0]])
+        print_answers(job, found[ours])
 
 
-def _one_source(model: str | None, scenario: Path | None, class_: str | None) -> None:
+def _one_source(
+    context: typer.Context,
+    model: str | None,
+    scenario: Path | None,
+    class_: str | None,
+    changes: list[str] | None,
+) -> None:
     """A job comes from options or from a scenario, never from a mixture that nobody can check."""
+    for name in JOB_OPTIONS if scenario is not None else ():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            rule = f"the job stands in the scenario: change it there, or by --set workload.classes.0.{name}="
+            raise InputError(Problem(rule, key=f"--{name.replace('_', '-')}", value=context.params[name]))
+    if scenario is None and changes:
+        raise InputError(Problem("--set changes a key of a --scenario", key="--set", value=changes[0]))
     if scenario is not None and model is not None:
         raise InputError(Problem("give either --model or --scenario, not both", key="--model", value=model))
     if scenario is None and class_ is not None:
@@ -194,18 +239,58 @@ def _job(options: dict[str, Any], catalog: Catalog) -> JobClass:
     if model not in catalog.models:
         rule = "the base model must be one of the catalogue"
         raise InputError(Problem(rule, key="--model", value=model, known=tuple(catalog.models)))
+    for name in ("samples", "epochs"):
+        if not 0 < options[name] < math.inf:
+            raise InputError(Problem("must be a number above 0", key=f"--{name}", value=options[name]))
+    for name in ("micro_batch", "seq_len"):
+        if options[name] > _LARGEST[name]:
+            rule = f"must be at most {_LARGEST[name]:,.0f}"
+            raise InputError(Problem(rule, key=f"--{name.replace('_', '-')}", value=options[name]))
     data = {"name": "the job", "rate": "1/day", **options}
     return validated(JobClass, data, Document("options", data, {}))
+
+
+def _ordinary(job: JobClass, scenario: Path | None) -> None:
+    """InputError for numbers that no arithmetic is made for."""
+    sizes = {
+        "micro_batch": job.micro_batch,
+        "seq_len": job.seq_len,
+        "samples": mean_of(job.samples),
+        "epochs": mean_of(job.epochs),
+    }
+    problems = [
+        (name, f"must be at most {_LARGEST[name]:,.0f}", value)
+        for name, value in sizes.items()
+        if value > _LARGEST[name]
+    ]
+    problems += [
+        ("gpus", f"must be at most {_MOST_CARDS:,} cards", count)
+        for count in job.counts
+        if count > _MOST_CARDS
+    ]
+    if problems:
+        raise InputError(
+            Problem(
+                rule,
+                None if scenario is None else str(scenario),
+                key=f"--{name.replace('_', '-')}" if scenario is None else f"{job.name}.{name}",
+                value=value,
+            )
+            for name, rule, value in problems
+        )
 
 
 def _counts(text: str) -> str | list[int]:
     if text == "auto":
         return text
     try:
-        return [int(part) for part in text.split(",")]
+        counts = [int(part) for part in text.split(",")]
     except ValueError:
-        rule = "cards are auto, a number, or numbers with commas, such as 1,2,4,8"
-        raise InputError(Problem(rule, key="--gpus", value=text)) from None
+        counts = [0]
+    if min(counts) < 1:
+        rule = "cards are auto, a number of at least 1, or such numbers with commas, such as 1,2,4,8"
+        raise InputError(Problem(rule, key="--gpus", value=text))
+    return counts
 
 
 def _class_of(classes: Sequence[JobClass], name: str | None, file: Path) -> JobClass:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.cli.console import heading, print_table, say
-from sim.cli.fit_text import Answer, print_job
+from sim.cli.fit_text import Answer, is_narrow, print_job
 from sim.experiments.wording import DASH, money, span
 from sim.model.work import JobClass
 from sim.physics import FitRow
@@ -19,19 +19,15 @@ def print_both(job: JobClass, measured: Sequence[Answer], vendor: Sequence[Answe
     heading("By published measurements, and by the articles")
     by_offer = {answer.offer.id: answer for answer in vendor}
     rows = [_cells(answer, by_offer[answer.offer.id]) for answer in _one_each(measured)]
-    columns = (
-        "Offer",
-        "Cards\nmeasured",
-        "articles",
-        "GiB a card\nmeasured",
-        "articles",
-        "Run\nmeasured",
-        "articles",
-        "Cost of a run\nmeasured",
-        "articles",
-        "Hours\napart",
-    )
-    print_table(columns, rows, text=(0,))
+    if is_narrow():
+        columns: tuple[str, ...] = ("Offer", "By", "Cards", "GiB a\ncard", "Run", "Run costs", "Hours\napart")
+        print_table(columns, [_stacked(row) for row in rows], text=(0, 1))
+    else:
+        columns = ("Offer", "Cards\nmeasured", "articles", "GiB a card\nmeasured", "articles")
+        columns += ("Run\nmeasured", "articles", "Run costs\nmeasured", "articles", "Hours\napart")
+        print_table(columns, rows, text=(0,))
+    if any(not answer.row.fits for answer in (*measured, *vendor)):
+        say("Cards none: no number of cards asked for holds the job; GiB is then what it would need.")
     say("The articles give the sellers' own figures; where they differ, plan with the measured ones.")
 
 
@@ -59,8 +55,15 @@ def _cells(ours: Answer, theirs: Answer) -> tuple[object, ...]:
     )
 
 
+def _stacked(row: tuple[object, ...]) -> tuple[object, ...]:
+    """The same with the two profiles one below the other."""
+    offer, *pairs, apart = row
+    both = zip(pairs[::2], pairs[1::2], strict=True)
+    return (offer, "measured\narticles", *(f"{ours}\n{theirs}" for ours, theirs in both), apart)
+
+
 def _cards(row: FitRow) -> str:
-    return f"{row.gpus}" if row.fits else "does not fit"
+    return f"{row.gpus}" if row.fits else "none"
 
 
 def _gib(row: FitRow) -> str:

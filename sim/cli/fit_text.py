@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Sequence
 
-from sim.cli.console import heading, print_table, say
+from rich.console import Console
+
+from sim.cli.console import PIPE_WIDTH, heading, print_table, say
 from sim.experiments.wording import DASH, money, span
 from sim.model.contract import Offer
 from sim.model.work import JobClass
 from sim.physics import FitRow
 from sim.report.hourly import HourlyPrice
 
-__all__ = ["Answer", "print_answers", "print_job"]
+__all__ = ["Answer", "is_narrow", "print_answers", "print_job"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,8 +87,9 @@ def _print_refused(answers: Sequence[Answer]) -> None:
     """Other ways to divide the job over the cards of a row, plain ones first, then the fastest few."""
     rows: list[Sequence[object]] = []
     for answer in answers:
-        taken = f"{answer.row.gpus} cards, {answer.row.split}"
-        near = sorted(answer.row.refused, key=lambda way: (" x " in way.split, -(way.tokens_per_s or 0.0)))
+        taken = f"{answer.row.gpus} cards, {_how(answer.row)}"
+        others = [way for way in answer.row.refused if not way.reason.startswith("the job asks for")]
+        near = sorted(others, key=lambda way: (" x " in way.split, -(way.tokens_per_s or 0.0)))
         near = near[:_REFUSED_SHOWN]
         rows += [(answer.offer.id, taken, way.split, way.reason) for way in near]
     if rows:
@@ -99,17 +103,15 @@ _REFUSED_SHOWN = 4
 
 def _print_fitting(answers: Sequence[Answer]) -> None:
     heading("Fits, cheapest run first")
-    columns = (
-        "Offer",
-        "Cards",
-        "Margin\nGiB",
-        "Tokens\na second",
-        "Run",
-        "Cost of\na run",
-        "Support",
-        "How; what limits it",
-    )
-    print_table(columns, [_cells(answer) for answer in answers], text=(0, 6, 7))
+    numbers = ("Offer", "Cards", "Margin\nGiB", "Tokens\na second", "Run", "Cost of\na run")
+    words = ("Support", "How; what limits it")
+    rows = [_cells(answer) for answer in answers]
+    if is_narrow():
+        print_table(numbers, [row[:6] for row in rows])
+        say()
+        print_table((*numbers[:2], *words), [(*row[:2], *row[6:]) for row in rows], text=(0, 2, 3))
+    else:
+        print_table((*numbers, *words), rows, text=(0, 6, 7))
     for working, offers in _by_working(answers).items():
         say(f"- {', '.join(offers)}: an hour is the {working}")
     say(
@@ -117,11 +119,15 @@ def _print_fitting(answers: Sequence[Answer]) -> None:
     )
 
 
-def _cells(answer: Answer) -> Sequence[object]:
+def is_narrow() -> bool:
+    """Whether stdout is a terminal without room for the widest tables; a pipe always has it."""
+    return sys.stdout.isatty() and Console(file=sys.stdout).width < PIPE_WIDTH
+
+
+def _cells(answer: Answer) -> tuple[object, ...]:
     row = answer.row
     speed = DASH if row.tokens_per_s is None else f"{row.tokens_per_s:,.0f}"
     cost = money(answer.cost, answer.offer.currency)
-    how = row.split + (", several machines" if row.spans else "") + f"; {row.limited_by}"
     return (
         answer.offer.id,
         row.gpus,
@@ -130,8 +136,12 @@ def _cells(answer: Answer) -> Sequence[object]:
         span(row.hours),
         cost,
         _support(row),
-        how,
+        f"{_how(row)}; {row.limited_by}",
     )
+
+
+def _how(row: FitRow) -> str:
+    return row.split + (", several machines" if row.spans else "")
 
 
 def _margin(row: FitRow) -> str:
@@ -154,20 +164,27 @@ def _support(row: FitRow) -> str:
 
 
 def _print_memory(answers: Sequence[Answer]) -> None:
-    """Parts of the peak of one card; offers with the same parts share a row."""
+    """Parts of the peak of one card; offers with the same parts share a column, and are named below it."""
     found: dict[tuple[str, ...], list[str]] = {}
-    names: tuple[str, ...] = ()
     for answer in answers:
         if answer.row.parts is not None:
             parts = dataclasses.asdict(answer.row.parts)
-            names = tuple(parts)
-            cells = (str(answer.row.gpus), *map(_gib, parts.values()), _gib(answer.row.total_gib))
+            cells = (str(answer.row.gpus), *(_gib(parts[name]) for name in PARTS), _gib(answer.row.total_gib))
             found.setdefault(cells, []).append(answer.offer.id)
-    if found:
-        heading("Memory of one card by part, GiB")
-        shown = tuple(PARTS.get(name, name) for name in names)
-        rows = [(", ".join(offers), *cells) for cells, offers in found.items()]
-        print_table(("Offers", "Cards", *shown, "Sum"), rows)
+    if not found:
+        return
+    heading("Memory of one card by part, GiB")
+    names = ("Cards", *PARTS.values(), "Sum")
+    for first in range(0, len(found), _COLUMNS):
+        shown = list(found)[first : first + _COLUMNS]
+        columns = ("Part", *(f"({number})" for number in range(first + 1, first + len(shown) + 1)))
+        print_table(columns, list(zip(names, *shown, strict=True)))
+    for number, offers in enumerate(found.values(), 1):
+        say(f"({number}) {', '.join(dict.fromkeys(offers))}")
+
+
+_COLUMNS = 6
+"""Columns of the table of parts that a terminal of 80 signs has room for."""
 
 
 def _gib(size: float | None) -> str:
@@ -189,16 +206,16 @@ def _by_working(answers: Sequence[Answer]) -> dict[str, list[str]]:
 
 
 PARTS = {
-    "weights": "Base",
-    "quantisation": "Quant.",
-    "adapters": "Adapt.",
-    "gradients": "Grad.",
-    "optimizer": "Optim.",
-    "activations": "Activ.",
-    "recomputed": "Layer",
+    "weights": "Base weights",
+    "quantisation": "32-bit rest of a quantised base",
+    "adapters": "Adapters",
+    "gradients": "Gradients",
+    "optimizer": "Optimiser",
+    "activations": "Activations kept",
+    "recomputed": "Layer at work",
     "logits": "Logits",
-    "gathered": "Shards",
-    "fragmentation": "Pool",
-    "context": "Cont.",
+    "gathered": "Gathered from other cards",
+    "fragmentation": "Allocator and kernels",
+    "context": "CUDA context and buffers",
 }
-"""Short headings, so that all parts stand in one row."""
+"""Names of the parts."""

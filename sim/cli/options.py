@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import tempfile
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -24,6 +25,7 @@ __all__ = [
     "SeedOption",
     "SetOption",
     "StrategyOption",
+    "check_file",
     "check_folder",
     "read_question",
     "strategy_number",
@@ -83,7 +85,26 @@ def read_question(file: Path, changes: list[str] | None, price: PriceLevel | Non
 
 def check_folder(out: Path) -> None:
     """InputError if results cannot be written below `--out`: asked before any run, leaving nothing."""
-    place = out.absolute()
+    _check_place(out, "--out", str(out))
+
+
+def check_file(path: Path, option: str, endings: Sequence[str], inputs: Sequence[Path] = ()) -> None:
+    """InputError if an option's file has another ending, is a folder, is one of the files that are
+    read, or cannot be written: asked before any run, leaving nothing."""
+    shown = str(path)
+    if path.suffix.lower() not in endings:
+        rule = "the ending of the file's name says how it is written"
+        raise InputError(Problem(rule, key=option, value=shown, known=tuple(endings)))
+    if path.is_dir():
+        raise InputError(Problem("this is a folder; a file is needed", key=option, value=shown))
+    if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
+        raise InputError(Problem("this is a file that the scenario reads", key=option, value=shown))
+    _check_place(path.parent, option, shown)
+
+
+def _check_place(folder: Path, option: str, shown: str) -> None:
+    """InputError if nothing can be written to a folder, or below the nearest one that is there."""
+    place = folder.absolute()
     while not os.path.lexists(place):
         place = place.parent
     try:
@@ -91,7 +112,7 @@ def check_folder(out: Path) -> None:
             pass
     except OSError as error:
         rule = f"results cannot be written below this folder: {error.strerror}"
-        raise InputError(Problem(rule, key="--out", value=str(out))) from None
+        raise InputError(Problem(rule, key=option, value=shown)) from None
 
 
 def strategy_number(question: Question, name: str | None) -> int:

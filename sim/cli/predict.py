@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from sim.cli.console import say
-from sim.cli.rows import read_rows, write_text
-from sim.physics.constants import constants_for
+from sim.cli.rows import check_elsewhere, read_rows, row_constants, write_text
 from sim.physics.predict import predict_rows
 
 __all__ = ["predict"]
@@ -28,12 +27,18 @@ def predict(
 ) -> None:
     """Predict peak memory, tokens a second and whether it fits, for each row of a table of runs.
 
+    Each row needs model, method, micro_batch, seq_len and gpu. Read where they stand: n_gpus, rank,
+    grad_ckpt (y or n), grad_accum, zero_or_fsdp (such as zero3, fsdp, tp4 pp2), optimizer, flash_attn,
+    interconnect, target_modules, mean_len, stack, fp32_master (y or n); others are carried along.
+
     The answer has the columns of the table and five more. `mem_kind` is honoured: traced or allocated
     bytes where the row says so, else what the card must hold. A row of which nothing can be said keeps
     empty cells and a reason.
     """
+    constants = row_constants(performance)
+    check_elsewhere(out, rows)
     table = read_rows(rows)
-    answers = predict_rows(table.rows, constants_for(performance))
+    answers = predict_rows(table.rows, constants)
     text = io.StringIO()
     names = [*(name for name in table.columns if name not in ADDED), *ADDED]
     writer = csv.DictWriter(text, names, lineterminator="\n", extrasaction="ignore")
@@ -49,7 +54,8 @@ def predict(
         writer.writerow({**row, **added})
     write_text(out, text.getvalue())
     silent = sum(answer.peak_mem_gib is None for answer in answers)
-    say(f"{len(answers)} rows: {len(answers) - silent} predicted, {silent} with a reason; written to {out}")
+    number = "1 row" if len(answers) == 1 else f"{len(answers)} rows"
+    say(f"{number}: {len(answers) - silent} predicted, {silent} with a reason; written to {out}")
 
 
 def _cell(value: float | None, digits: int) -> str:

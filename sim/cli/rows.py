@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sim.errors import InputError, Problem
+from sim.physics.constants import Constants, constants_for
 from sim.physics.rows import NEEDED
 
-__all__ = ["RowTable", "read_rows", "write_text"]
+__all__ = ["RowTable", "check_elsewhere", "read_rows", "row_constants", "write_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ def read_rows(path: Path) -> RowTable:
         raise InputError(Problem("the file must be text in UTF-8", name)) from None
     except OSError as error:
         raise InputError(Problem(f"the file cannot be read: {error.strerror}", name)) from None
-    reader = csv.reader(io.StringIO(text))
+    reader = csv.reader(io.StringIO(text), strict=True)
     try:
         lines = [(reader.line_num, line) for line in reader if line]
     except csv.Error as error:
@@ -45,8 +47,12 @@ def read_rows(path: Path) -> RowTable:
         raise InputError(Problem("the file is empty; it needs a line of column names", name))
     head, names = lines[0]
     columns = tuple(cell.strip() for cell in names)
+    other = next((sign for sign in (";", "\t") if len(columns) == 1 and sign in columns[0]), None)
+    if other is not None:
+        rule = f"cells must be separated by commas; this table has {_SIGNS[other]}"
+        raise InputError(Problem(rule, name, head))
     problems = [
-        Problem("a column is missing", name, head, column, column, columns)
+        Problem(f"a column is missing: {column!r}", name, head, column, None, columns)
         for column in NEEDED
         if column not in columns
     ]
@@ -59,6 +65,27 @@ def read_rows(path: Path) -> RowTable:
     return RowTable(columns, tuple(_row(columns, cells, name, line) for line, cells in lines[1:]))
 
 
+_SIGNS = {";": "semicolons", "\t": "tabs"}
+
+
+def row_constants(performance: str) -> Constants:
+    """The constants that answer rows: `measured`, or a calibration file; InputError for anything else."""
+    if performance == "vendor":
+        rule = "the articles say nothing of single runs: take measured, or the path of a calibration file"
+        raise InputError(Problem(rule, key="--performance", value=performance))
+    return constants_for(performance)
+
+
+def check_elsewhere(out: Path, rows: Path) -> None:
+    """InputError if the answer would be written over the table that it is made from."""
+    same = False
+    with contextlib.suppress(OSError):
+        same = out.samefile(rows)
+    if same:
+        rule = "the answer would replace the table that it is made from: name another file"
+        raise InputError(Problem(rule, key="--out", value=str(out)))
+
+
 def _row(columns: tuple[str, ...], cells: list[str], file: str, line: int) -> dict[str, Any]:
     if len(cells) > len(columns):
         rule = f"the row has {len(cells)} cells, the table has {len(columns)} columns"
@@ -68,15 +95,26 @@ def _row(columns: tuple[str, ...], cells: list[str], file: str, line: int) -> di
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    if path.is_dir():
-        raise InputError(Problem("cannot write here: this is a folder; a file is needed", str(path)))
-    draft = path.with_name(f".{path.name}.part")
+    """Write a file whole or not at all; through a link, and straight into a device or a pipe.
+
+    The draft beside it has a name of this process, so that two runs at once do not mix.
+    """
+    draft = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise InputError(Problem("cannot write here: this is a folder; a file is needed", str(path)))
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8", newline="")  # a device must never be replaced by a file
+            return
+        place = path.resolve()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f".{place.name}.{os.getpid()}.part")
         draft.write_text(text, encoding="utf-8", newline="")
-        draft.replace(path)
+        draft.replace(place)
+    except RuntimeError:
+        raise InputError(Problem("cannot write here: its links lead in a circle", str(path))) from None
     except OSError as error:
-        with contextlib.suppress(OSError):
-            draft.unlink()
+        if draft is not None:
+            with contextlib.suppress(OSError):
+                draft.unlink()
         raise InputError(Problem(f"cannot write here: {error.strerror}", str(path))) from None

@@ -19,6 +19,7 @@ from sim.cli.options import (
     read_question,
     strategy_number,
 )
+from sim.cli.run_files import EventsOption, GanttOption, check_run_files, write_run_files
 from sim.experiments.wording import money, share, span, value
 from sim.metrics import METRICS
 from sim.model.records import Charge
@@ -40,10 +41,15 @@ def run(
     seed: SeedOption = None,
     price: PriceOption = None,
     format_: FormatOption = OutputFormat.TEXT,
+    events: EventsOption = None,
+    gantt: GanttOption = None,
 ) -> None:
     """Make one run of one strategy and show its metrics, charges, failures and the use of its leases."""
     question = read_question(file, set_, price)
-    result = replicate(prepare(question), strategy_number(question, strategy), replication, seed)
+    number = strategy_number(question, strategy)
+    check_run_files(question, events, gantt)
+    result = replicate(prepare(question), number, replication, seed)
+    written = write_run_files(question, result, events, gantt)
     if format_ is OutputFormat.JSON:
         print_json(_document(result, question.scenario, seed))
         return
@@ -55,6 +61,10 @@ def run(
     _print_leases(result)
     _print_failures(result, question.scenario)
     _print_ledger(result)
+    if written:
+        heading("Files")
+    for sentence in written:
+        say(sentence)
 
 
 def _print_metrics(result: RunResult) -> None:
@@ -77,16 +87,26 @@ def _print_leases(result: RunResult) -> None:
     found: dict[tuple[str, str], list[int]] = {}
     for lease in result.log.leases:
         label = "by the hour" if lease.lease < 0 else f"lease {lease.lease}"
-        total = found.setdefault((label, lease.offer), [0, 0, 0, 0])
+        total = found.setdefault((label, lease.offer), [0] * 6)
         end = result.log.horizon_us if lease.end_us is None else min(lease.end_us, result.log.horizon_us)
-        sums = (1, lease.gpus * max(0, end - lease.start_us), lease.busy_card_us, lease.down_card_us)
+        sums = (
+            1,
+            lease.gpus * max(0, end - lease.start_us),
+            lease.busy_card_us,
+            lease.down_card_us,
+            lease.away_card_us,
+            lease.reserved_card_us,
+        )
         for position, part in enumerate(sums):
             total[position] += part
+    states = ["Busy", "Down", "Away", "Reserved"]
+    if not any(away or reserved for *_, away, reserved in found.values()):
+        states = states[:2]  # most leases have neither windows nor a reserve
     rows = [
-        (label, offer, units, f"{hours(leased):,.0f}", _part(busy, leased), _part(down, leased))
-        for (label, offer), (units, leased, busy, down) in found.items()
+        (label, offer, units, f"{hours(whole):,.0f}", *(_part(part, whole) for part in parts[: len(states)]))
+        for (label, offer), (units, whole, *parts) in found.items()
     ]
-    print_table(("Lease", "Offer", "Units", "Card-hours", "Busy", "Down"), rows, text=(0, 1))
+    print_table(("Lease", "Offer", "Units", "Card-hours", *states), rows, text=(0, 1))
 
 
 def _part(part: Micros, whole: Micros) -> str:
@@ -179,6 +199,8 @@ def _document(result: RunResult, scenario: Scenario, seed: int | None) -> dict[s
                 "end": at(lease.end_us),
                 "busy_card_h": hours(lease.busy_card_us),
                 "down_card_h": hours(lease.down_card_us),
+                "away_card_h": hours(lease.away_card_us),
+                "reserved_card_h": hours(lease.reserved_card_us),
             }
             for lease in log.leases
         ],
@@ -224,5 +246,6 @@ def _charge(charge: Charge) -> dict[str, Any]:
         "billed": str(charge.billed_cost),
         "accrued": str(charge.accrued_cost),
         "paid": charge.cash_date.isoformat(),
+        "sunk": charge.sunk,
         "rule": charge.rule,
     }

@@ -1,17 +1,20 @@
-"""Where a job may run: the order of pools, and the ways to run that are worth taking.
+"""Where a job may run: the order of pools, the ways to run that are worth taking, which machine.
 
 Best fit by memory: among the pools whose cards hold the job, the one with the smallest cards comes
-first, paid capacity always before hourly capacity.
+first, paid capacity always before hourly capacity. To add a rule, add a row to `PLACEMENTS`;
+loader, schema and command line read the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from sim.decisions.views import PoolView
+from sim.decisions.views import PoolView, WayView
 from sim.model.rates import RunOption
+from sim.units import Micros
 
-__all__ = ["SPAN_PATIENCE", "best_fit", "worthwhile"]
+__all__ = ["PLACEMENTS", "SPAN_PATIENCE", "Placement", "best_fit", "cheapest_first", "worthwhile"]
 
 SPAN_PATIENCE = 1.25
 """A job that one machine could hold takes cards of several machines only if that makes it at most
@@ -59,3 +62,46 @@ def _beaten(option: RunOption, wanted: Sequence[int], by_count: dict[int, list[R
         if other.spans <= option.spans
     )
     return any(other.us_per_work <= option.us_per_work for other in smaller)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A placement rule. Ties go to the machine with the lowest ordinal."""
+
+    summary: str
+    emptiest_machine: bool = False
+    """A job on one machine takes the one with the most free cards, not the fewest that suffice."""
+    fill_gaps: bool = False
+    """A job over several machines takes those with the fewest free cards first, not the most."""
+    keep_whole: bool = False
+    """One-card jobs look at machines that are already in use before they touch an unused one."""
+    by_price: bool = False
+    """The ways of a job are tried in the order of `cheapest_first`."""
+
+
+PLACEMENTS: Mapping[str, Placement] = {
+    "best-fit": Placement("smallest cards that hold the job; on the machine with the fewest free cards"),
+    "pack": Placement("as best-fit; jobs over several machines fill the gaps first", fill_gaps=True),
+    "spread": Placement("smallest cards; on the machine with the most free cards", emptiest_machine=True),
+    "whole": Placement("as best-fit; one-card jobs leave unused machines to gangs", keep_whole=True),
+    "cheapest": Placement("cheapest way that should meet the deadline, else least cost", by_price=True),
+}
+"""The known placement rules by the name a scenario uses."""
+
+
+def cheapest_first(ways: Sequence[WayView], left_us: Micros | None) -> tuple[int, ...]:
+    """Indices of the ways in the order in which they are tried, leased cards before hourly ones.
+
+    `left_us` is the time left to the deadline. Ways whose expected run fits into it come first, by
+    the price of an hour on their cards; then the others, fastest first. Without a deadline: by the
+    cost of the whole run. Equal ways stay in the order given.
+    """
+
+    def rank(way: WayView) -> tuple[bool, int, float]:
+        if left_us is None:
+            return (way.burst, 0, way.hourly_price * way.expected_us)
+        if way.expected_us <= left_us:
+            return (way.burst, 0, way.hourly_price)
+        return (way.burst, 1, way.expected_us)
+
+    return tuple(sorted(range(len(ways)), key=lambda i: rank(ways[i])))

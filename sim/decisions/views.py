@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sim.units import Micros
 
-__all__ = ["PoolView", "QueuedJob"]
+__all__ = ["PoolView", "QueuedJob", "WayView"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +34,15 @@ class PoolView:
     """Nominal memory of a card, GiB."""
     burst: bool
     """Paid by the hour only while used."""
+
+
+@dataclass(frozen=True, slots=True)
+class WayView:
+    """One way to run a job, as a placement rule that knows prices sees it."""
+
+    hourly_price: float
+    """Price of an hour on all cards of this way, in the scenario's currency."""
+    expected_us: Micros
+    """Expected run time this way."""
+    burst: bool
+    """On cards paid by the hour only while used."""

@@ -1,6 +1,6 @@
 """What happens: one run on one clock. The only home of SimPy.
 
-A stair with no way back: simulator > dispatcher > queue, burst, breakdowns > execution > fleet >
+A stair with no way back: simulator > leases > dispatcher > queue, burst, breakdowns > execution > fleet >
 failures > clock.
 """
 

@@ -6,6 +6,7 @@ and resume from the newest checkpoint that survived. One timer serves all machin
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Sequence
 from itertools import count
 
@@ -15,6 +16,8 @@ from sim.engine.clock import Moment, Order
 from sim.engine.execution import Executor, Run
 from sim.engine.failures import FailureEvent
 from sim.engine.fleet import Card, Machine, Pool
+from sim.engine.saves import corrupt
+from sim.model.failures import KINDS, PLANNED, SILENT
 from sim.model.records import FailureRecord
 from sim.units import Micros
 
@@ -41,6 +44,12 @@ class Breakdowns:
         self.records: list[FailureRecord] = []
         self._events = iter(events)
         self._tokens = count(1)
+        self._in_shop: list[Micros] = []
+        """When each of the spares that are away is mended, as a heap."""
+        models = [model for model, _ in pool.spec.failures_by_machine(len(pool.machines))]
+        infancies = (model.infancy for model in models if model.infancy is not None)
+        self._infancy_us = max((infancy.period_us for infancy in infancies), default=0)
+        self._announced = all(model.maintenance is None or model.maintenance.announced for model in models)
         self._wait_for_next()
 
     def _wait_for_next(self) -> None:
@@ -54,25 +63,69 @@ class Breakdowns:
         machine = self.pool.machines[event.machine]
         card = machine.cards[event.card]
         # A failure of what is not leased or already down does not happen.
-        if not machine.leased or not machine.up or card.broken:
+        if not machine.leased or not machine.up or _grown_up(event, machine, self._infancy_us):
+            return
+        if card.broken and KINDS[event.kind].unit == "card":
+            return
+        if event.kind == SILENT:
+            for run in _runs_on([card]):
+                corrupt(run, self.executor.now)
             return
         token = next(self._tokens)
         now: Micros = self.executor.now
-        back_us = now + event.outage.detect_us + event.outage.repair_us
-        alone = event.kind == "gpu_reset"
+        back_us = now + event.outage.detect_us + self._away(event, machine)
+        alone = event.alone
         if alone:
             self.pool.break_card(card, now, token)
             Moment(self.env, back_us, Order.REPAIR, self._mend_card, card, token)
         else:
-            self.pool.break_machine(machine, now, token)
-            Moment(self.env, back_us, Order.REPAIR, self._mend_machine, machine, token)
+            self.pool.break_machine(machine, now, token, moves=event.moves)
+            mend = self._mend_moved if event.moves else self._mend_machine
+            Moment(self.env, back_us, Order.REPAIR, mend, machine, token)
         runs = _runs_on([card] if alone else machine.cards)
+        self._note(event, card if alone else None, back_us, runs)
+        if event.kind == PLANNED and self._announced:
+            self._send_away(runs)
+            return
         for run in runs:
             self.executor.fail(run, event.kind)
-        self._note(event, card if alone else None, back_us, runs)
         noticed = now + event.outage.detect_us
         for run in runs:
             Moment(self.env, noticed, Order.NOTICE, self._notice, run, run.version)
+
+    def _away(self, event: FailureEvent, machine: Machine) -> Micros:
+        """Time from notice to working order: as drawn, and the wait for a spare, and the rollback."""
+        away_us = event.outage.repair_us
+        model = self.pool.spec.failures_of(machine.lease)
+        if model is None or not event.moves:
+            return away_us
+        if model.snapshots is not None and not machine.disk_kept:
+            away_us += model.snapshots.rollback_us
+        if model.spares is not None and event.outage.shop_us:
+            away_us += self._wait_for_spare(event, model.spares.count)
+        return away_us
+
+    def _wait_for_spare(self, event: FailureEvent, count: int) -> Micros:
+        """A machine is taken from the spares, or from the shop as soon as one is mended there."""
+        noticed = event.at_us + event.outage.detect_us
+        while self._in_shop and self._in_shop[0] <= noticed:
+            heapq.heappop(self._in_shop)
+        free = len(self._in_shop) < count
+        # Without any spare of its own, the provider mends the very machine that failed.
+        ready = noticed if free else noticed + event.outage.shop_us
+        if not free and count:
+            ready = heapq.heappop(self._in_shop)
+        if free or count:
+            heapq.heappush(self._in_shop, noticed + event.outage.shop_us)
+        return ready - noticed
+
+    def _send_away(self, runs: Sequence[Run]) -> None:
+        """Planned work begins: jobs save their state and wait for other cards."""
+        for run in runs:
+            # A job whose failure nobody has noticed yet cannot write a checkpoint.
+            failed = run.stay.failed if run.stay else None
+            self.executor.interrupt(run, failed or PLANNED, saves=failed is None)
+            self.on_interrupted(run)
 
     def _note(self, event: FailureEvent, card: Card | None, back_us: Micros, runs: Sequence[Run]) -> None:
         self.records.append(
@@ -80,7 +133,7 @@ class Breakdowns:
                 at_us=event.at_us, kind=event.kind, offer=self.pool.spec.offer,
                 machine=event.machine, card=None if card is None else card.ordinal,
                 back_us=back_us, jobs=tuple(run.job.id for run in runs),
-                promise_kept=event.outage.promise_kept,
+                promise_kept=event.outage.promise_kept, burst=self.pool.burst,
             )
         )  # fmt: skip
 
@@ -93,13 +146,25 @@ class Breakdowns:
 
     def _mend_card(self, moment: Moment) -> None:
         card: Card = moment.subject
+        if card.broken != moment.version:
+            return  # it was replaced with its machine meanwhile
         self.pool.mend_card(card, self.executor.now, moment.version)
         self.on_mended(card.machine)
 
+    def _mend_moved(self, moment: Moment) -> None:
+        self._mend(moment.subject, moment.version, moved=True)
+
     def _mend_machine(self, moment: Moment) -> None:
-        machine: Machine = moment.subject
-        self.pool.mend_machine(machine, self.executor.now, moment.version)
+        self._mend(moment.subject, moment.version, moved=False)
+
+    def _mend(self, machine: Machine, token: int, *, moved: bool) -> None:
+        self.pool.mend_machine(machine, self.executor.now, token, moved=moved)
         self.on_mended(machine)
+
+
+def _grown_up(event: FailureEvent, machine: Machine, infancy_us: Micros) -> bool:
+    """Whether a failure of new machines comes too late for this one."""
+    return event.infant and event.at_us - machine.fresh_us >= infancy_us
 
 
 def _runs_on(cards: Sequence[Card]) -> list[Run]:

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 
 import simpy
 
-from sim.decisions.placement import best_fit, worthwhile
 from sim.decisions.policies import POLICIES
 from sim.decisions.strategies import units_needed
-from sim.decisions.views import PoolView
+from sim.engine.backfill import EasyQueue
 from sim.engine.burst import Burst
+from sim.engine.capacity import capacity_steps
 from sim.engine.clock import Moment, Order
-from sim.engine.execution import Executor, Run
-from sim.engine.fleet import Pool, capacity_steps, last_time_with
-from sim.engine.queue import Queue
-from sim.model.fleet import FleetPlan, PoolSpec
+from sim.engine.conservative import ConservativeQueue
+from sim.engine.execution import Executor, Run, Stay
+from sim.engine.fleet import Pool
+from sim.engine.placer import Placer, Spot
+from sim.engine.preemption import Preemption
+from sim.engine.queue import FairQueue, Follower, Line, Queue
+from sim.model.fleet import FleetPlan
 from sim.model.job import JobShape
-from sim.model.rates import RateTable, RunOption
+from sim.model.rates import RateTable
 from sim.units import Micros
 
 __all__ = ["Dispatcher"]
@@ -40,12 +43,35 @@ class Dispatcher:
         self.rates = rates
         self.pools = pools
         self.burst: Burst | None = None
-        views = [PoolView(i, pool.spec.memory_gib, pool.burst) for i, pool in enumerate(pools)]
-        order = [pools[i] for i in best_fit(views)]
-        self._ways = [_ways(index, shape, order, rates) for index, shape in enumerate(shapes)]
-        self._last_chance = [_last_chance(ways, plan) for ways in self._ways]
-        self._queue = Queue(POLICIES[plan.policy], self._estimate)
+        self._placer = Placer(plan, pools, shapes, rates, executor)
+        self._ways = self._placer.ways
+        self._last_chance = self._placer.last_chance
+        self._preemption: Preemption | None = None
+        self._follow: Follower | None = None
+        """Who must be told of every start and end of a stay."""
+        self._queue = self._line(plan)
         self._deciding = False
+
+    def _line(self, plan: FleetPlan) -> Line:
+        policy, parameters = POLICIES[plan.policy], plan.parameters
+        if policy.when_blocked == "backfill":
+            self._follow = easy = EasyQueue(self.pools, self._placer, self._begin)
+            return easy
+        if policy.when_blocked == "plan":
+            self._follow = careful = ConservativeQueue(
+                self.pools, self._placer, self.executor, parameters.look_ahead, self._begin
+            )
+            return careful
+        if policy.by_team:
+            self._follow = fair = FairQueue(parameters.half_life_us, lambda: self.executor.now)
+            return fair
+        queue = Queue(policy, parameters, self._estimate)
+        if parameters.preempt_after_us is not None:
+            self._follow = self._preemption = Preemption(
+                self.executor, self._placer, parameters.preempt_after_us,
+                queue.key, self.requeue, self._await_decision,
+            )  # fmt: skip
+        return queue
 
     # --- jobs come and go -------------------------------------------------------------------
 
@@ -66,14 +92,14 @@ class Dispatcher:
             self._enqueue(run)
 
     def _enqueue(self, run: Run) -> None:
-        is_head = self._queue.push(run)
+        may_start = self._queue.push(run)
         if self.burst is not None:
             self.burst.watch(run)
-        if is_head:
-            self.decide_soon()
+        if may_start:
+            self._await_decision()
 
     def lease_ended(self) -> None:
-        """Refuse waiting jobs that nothing left of the strategy could hold."""
+        """Refuse waiting jobs that nothing left of the strategy could hold: a lease or a window has ended."""
         now = self.executor.now
         last = self._last_chance
         if any(chance is not None and chance == now for chance in last):
@@ -90,7 +116,8 @@ class Dispatcher:
     def _why_refused(self, run: Run) -> str:
         shape = run.job.shape
         if self._ways[shape] and self._last_chance[shape] != -1:
-            return "the last lease that could hold it has ended"
+            windows = any(span.windows is not None for pool in self.pools for span in pool.spec.leases)
+            return f"the last lease{' or window' if windows else ''} that could hold it has ended"
         keys = [(shape, pool.spec.offer) for pool in self.pools]
         counts = [option.gpus for key in keys for option in self.rates.options.get(key, ())]
         if counts:
@@ -100,10 +127,21 @@ class Dispatcher:
         nearest = min(misfits, key=lambda misfit: misfit.shortfall_gib or 0.0, default=None)
         return "fits on no card of the strategy" if nearest is None else nearest.reason
 
+    def freed(self, stay: Stay) -> None:
+        """A job has left its cards."""
+        if self._follow is not None:
+            self._follow.left(stay)
+        self.decide_soon()
+
     # --- decisions --------------------------------------------------------------------------
 
     def decide_soon(self) -> None:
-        """Decide once this instant's other events are over."""
+        """Cards have come or become free: decide once this instant's other events are over."""
+        if self._follow is not None:
+            self._follow.dirty = True
+        self._await_decision()
+
+    def _await_decision(self) -> None:
         if not self._deciding:
             self._deciding = True
             Moment(self.env, self.executor.now, Order.DECISION, self._decide)
@@ -116,13 +154,18 @@ class Dispatcher:
             self.burst.set_timer()
 
     def _try_start(self, run: Run) -> bool:
-        for pool, options in self._ways[run.job.shape]:
-            for option in options:
-                cards = pool.take(option.gpus, spans=option.spans)
-                if cards is not None:
-                    self.executor.start(run, pool, option, cards)
-                    return True
-        return False
+        spot = self._placer.find(run)
+        if spot is None and self._preemption is not None:
+            spot = self._preemption.make_room(run)
+        if spot is None:
+            return False
+        self._begin(run, spot)
+        return True
+
+    def _begin(self, run: Run, spot: Spot) -> None:
+        self.executor.start(run, *spot)
+        if self._follow is not None and run.stay is not None:
+            self._follow.started(run.stay)
 
     def _estimate(self, run: Run) -> Micros:
         """Expected run time on the cards that are tried first."""
@@ -139,53 +182,12 @@ class Dispatcher:
         return None
 
 
-Ways = list[tuple[Pool, tuple[RunOption, ...]]]
-
-
-def _ways(index: int, shape: JobShape, pools: Sequence[Pool], rates: RateTable) -> Ways:
-    """Pools and options of a shape in the order in which they are tried."""
-    ways: Ways = []
-    for pool in pools:
-        offered = rates.options.get((index, pool.spec.offer), ())
-        allowed = [option for option in offered if _possible(option, pool, shape)]
-        options = worthwhile(allowed, shape.gpus, pool.size)
-        if options:
-            ways.append((pool, options))
-    return ways
-
-
-def _possible(option: RunOption, pool: Pool, shape: JobShape) -> bool:
-    if option.spans:
-        return shape.spans and pool.spec.spans
-    return option.gpus <= pool.size
-
-
-def _last_chance(ways: Ways, plan: FleetPlan) -> Micros | None:
-    """Instant from which no card of the strategy could hold the shape; -1 always, None never."""
-    last: Micros = -1
-    for pool, options in ways:
-        for option in options:
-            chance = _chance(option, pool, plan)
-            if chance is None:
-                return None
-            last = max(last, chance)
-    return last
-
-
-def _chance(option: RunOption, pool: Pool, plan: FleetPlan) -> Micros | None:
-    spec: PoolSpec = pool.spec
-    if pool.burst:
-        most = plan.burst.max_units if plan.burst else 0
-        return None if units_needed(option, pool.size) <= most else -1
-    machines = units_needed(option, pool.size) if option.spans else 1
-    return last_time_with(spec, lambda have: have >= machines)
-
-
 def _largest_placement(pool: Pool) -> int:
     """Cards of a pool that one job can have at one time, at most."""
-    if not pool.spec.spans or pool.burst:
+    if pool.burst:
         return pool.size
-    return pool.size * max((step.machines for step in capacity_steps(pool.spec)), default=0)
+    steps = capacity_steps(pool.spec)
+    return max((step.cards if pool.spec.spans else step.widest for step in steps), default=0)
 
 
 def _over(chance: Micros | None, now: Micros) -> bool:

@@ -7,114 +7,47 @@ computed when something does go wrong, so checkpoints cost no events.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import simpy
 
+from sim.decisions.checkpoints import interval
 from sim.engine.clock import Moment, Order
 from sim.engine.fleet import Card, Pool
-from sim.model.fleet import CheckpointSpec
-from sim.model.job import Job
+from sim.engine.saves import disk_lost, forget, forget_clean, reached, restored
+from sim.engine.stay import Run, Stay, interruptions, noise, user_end
+from sim.model.failures import CheckpointSpec
 from sim.model.rates import RunOption
-from sim.model.records import Attempt, JobState
+from sim.model.records import Attempt
 from sim.units import Micros
 
-__all__ = ["Executor", "Run", "Stay"]
+__all__ = ["Executor", "Run", "Stay", "noise"]
 
-
-class Run:
-    """The life of one job inside the engine. `version` changes whenever its state does."""
-
-    __slots__ = (
-        "end_us", "first_start_us", "gpus", "interruptions", "job", "kept_card_us", "offer",
-        "queued_us", "reason", "run_us", "saved_epoch", "saved_us", "saved_where", "state",
-        "stay", "total_us", "version", "wait_us",
-    )  # fmt: skip
-
-    def __init__(self, job: Job) -> None:
-        self.job = job
-        self.state: JobState = "waiting"
-        self.version = 0
-        self.queued_us: Micros = job.submit_us
-        self.wait_us: Micros = 0
-        self.first_start_us: Micros | None = None
-        self.end_us: Micros | None = None
-        self.run_us: Micros = 0
-        self.interruptions = 0
-        self.reason = ""
-        self.gpus = 0
-        self.offer: str | None = None
-        self.stay: Stay | None = None
-        self.total_us: Micros = 0
-        """Work in all, at the speed of the last stay."""
-        self.saved_us: Micros = 0
-        """Work that a checkpoint holds, at the speed of the last stay."""
-        self.kept_card_us: Micros = 0
-        """Card-time of the work that is held."""
-        self.saved_where: Card | None = None
-        self.saved_epoch = 0
-
-    @property
-    def progress(self) -> float:
-        """Share of the work that a checkpoint holds."""
-        return self.saved_us / self.total_us if self.total_us else 0.0
-
-
-class Stay:
-    """One stay of a job on cards. All times but `start_us` are spans of the stay."""
-
-    __slots__ = (
-        "cards", "cost_us", "every_us", "failed", "failed_us", "length_us", "option", "pieces",
-        "pool", "remaining_us", "start_us", "startup_us", "voided_card_us",
-    )  # fmt: skip
-
-    def __init__(self, pool: Pool, option: RunOption, cards: list[Card], start_us: Micros) -> None:
-        self.pool = pool
-        self.option = option
-        self.cards = cards
-        self.start_us = start_us
-        self.startup_us: Micros = 0
-        self.remaining_us: Micros = 0
-        self.every_us: Micros = 0
-        self.cost_us: Micros = 0
-        self.pieces = 1
-        self.length_us: Micros = 0
-        self.failed: str | None = None
-        """Kind of the failure that stopped it, while nobody has noticed yet."""
-        self.failed_us: Micros = 0
-        self.voided_card_us: Micros = 0
-
-    def split(self, elapsed_us: Micros) -> tuple[Micros, Micros, Micros, Micros]:
-        """(start-up, checkpoints, work, work saved by checkpoints) after so much of the stay.
-
-        No checkpoint follows the last piece; one that is being written when the stay ends is spoilt.
-        """
-        if elapsed_us <= self.startup_us:
-            return elapsed_us, 0, 0, 0
-        running = elapsed_us - self.startup_us
-        done = min(running // (self.every_us + self.cost_us), self.pieces - 1)
-        inside = running - done * (self.every_us + self.cost_us)
-        piece = self.every_us if done < self.pieces - 1 else self.remaining_us - done * self.every_us
-        work = min(inside, piece)
-        return (
-            self.startup_us,
-            done * self.cost_us + inside - work,
-            done * self.every_us + work,
-            (done * self.every_us),
-        )
+_USER_ENDS = {"cancelled": "cancelled by its user", "failed": "failed by an error of its own"}
 
 
 class Executor:
     """Starts, completes and interrupts stays, and keeps their records."""
 
     def __init__(
-        self, env: simpy.Environment, checkpoint: CheckpointSpec, on_freed: Callable[[Stay], None]
+        self,
+        env: simpy.Environment,
+        checkpoint: CheckpointSpec,
+        horizon_us: Micros,
+        *,
+        on_freed: Callable[[Stay], None],
+        on_again: Callable[[Run, Micros], None],
+        finds: Callable[[Run, Stay], bool],
     ) -> None:
         self.env = env
         self.checkpoint = checkpoint
+        self.horizon_us = horizon_us
         self.on_freed = on_freed
         """Called when a job has left its cards."""
+        self.on_again = on_again
+        """Called when a job is to be run again from the beginning, from an instant on."""
+        self.finds = finds
+        """Whether somebody sees that a job's result is bad."""
         self.attempts: list[Attempt] = []
         self.running: dict[int, Run] = {}
 
@@ -126,7 +59,7 @@ class Executor:
     def start(self, run: Run, pool: Pool, option: RunOption, cards: list[Card]) -> None:
         """Put a waiting job on cards that `Pool.take` gave."""
         now = self.now
-        stay = Stay(pool, option, cards, now)
+        stay = Stay(run, pool, option, cards, now)
         for card in cards:
             card.held_by = run
         run.wait_us += now - run.queued_us
@@ -141,6 +74,8 @@ class Executor:
         self.running[run.job.id] = run
         limit = run.job.limit_us
         length = stay.length_us if limit is None else min(stay.length_us, limit)
+        if stay.stop_us is not None:
+            length = min(length, stay.stop_us)
         Moment(self.env, now + length, Order.COMPLETION, self._complete, run, run.version)
 
     def _startup(self, run: Run, stay: Stay) -> Micros:
@@ -148,34 +83,48 @@ class Executor:
         startup = option.startup_us if run.first_start_us is None else option.restart_us
         if option.stage_key is None:
             return startup
+        # One transfer a machine: who comes while the model is on its way waits for the rest of it.
         machines = {card.machine.ordinal: card.machine for card in stay.cards}.values()
-        missing = [machine for machine in machines if option.stage_key not in machine.fetched]
-        for machine in missing:
-            machine.fetched.add(option.stage_key)
-        return startup + option.stage_us if missing else startup
+        comes = self.now + option.stage_us
+        there = max(machine.fetched.setdefault(option.stage_key, comes) for machine in machines)
+        return startup + max(0, there - self.now)
 
     def _resume(self, run: Run, stay: Stay) -> None:
         """Carry saved work over to the speed of these cards; work on a lost disk is gone."""
-        if run.saved_where is not None and run.saved_where.machine.disk_epoch != run.saved_epoch:
-            stay.voided_card_us, run.kept_card_us, run.saved_us = run.kept_card_us, 0, 0
-        total = max(1, round(run.job.work * stay.option.us_per_work * _noise(run.job, stay.option)))
+        if disk_lost(run):
+            _, saved, kept = restored(run)
+            stay.voided_card_us = run.kept_card_us - kept
+            run.kept_card_us, run.saved_us = kept, saved
+            forget_clean(run)
+        total = max(1, round(run.job.work * stay.option.us_per_work * noise(run.job, stay.option)))
         if run.total_us and total != run.total_us:
             run.saved_us = run.saved_us * total // run.total_us
+            run.bad_us = None if run.bad_us is None else run.bad_us * total // run.total_us
         run.total_us = total
         run.saved_where = stay.cards[0]
         run.saved_epoch = stay.cards[0].machine.disk_epoch
         stay.remaining_us = total - run.saved_us
+        if stay.pool.has_snapshots:
+            stay.before_us, stay.before_card_us, stay.total_us = run.saved_us, run.kept_card_us, total
+            run.history.append(stay)
 
     def _plan(self, stay: Stay) -> None:
-        every = self.checkpoint.every_us
         cost = self.checkpoint.cost_us
         stay.cost_us = stay.option.checkpoint_us if cost is None else cost
+        every = self.checkpoint.every_us
+        if self.checkpoint.rule != "fixed":
+            every = interval(self.checkpoint.rule, stay.cost_us, interruptions(stay))
         if every is None:
             stay.every_us, stay.pieces = max(1, stay.remaining_us), 1
         else:
             stay.every_us = every
             stay.pieces = max(1, -(-stay.remaining_us // every))
         stay.length_us = stay.startup_us + stay.remaining_us + (stay.pieces - 1) * stay.cost_us
+        end = user_end(stay.run)
+        if end is not None:
+            total = stay.run.total_us
+            stop = round(end.share * total) if end.after_us is None else min(end.after_us, total)
+            stay.stop_us = reached(stay, max(0, stop - stay.run.saved_us))
 
     def _complete(self, moment: Moment) -> None:
         run: Run = moment.subject
@@ -183,12 +132,43 @@ class Executor:
             return
         stay = run.stay
         elapsed = self.now - stay.start_us
+        if stay.stop_us is not None and elapsed >= stay.stop_us:
+            self._end_by_user(run)
+            return
         done = elapsed >= stay.length_us
+        if done and run.bad_us is not None and self.finds(run, stay):
+            self._leave(run, "bad_result", saves=False, voids=True)
+            run.redone += 1
+            run.state, run.queued_us = "waiting", self.now
+            self.on_again(run, self.now)
+            return
         run.state = "done" if done else "killed"
         if not done:
             run.reason = "ran into its time limit"
         self._leave(run, run.state, saves=done)
         run.end_us = self.now
+
+    def _end_by_user(self, run: Run) -> None:
+        end = user_end(run)
+        if end is None:
+            return
+        again = None if end.retry_after_us is None else self.now + end.retry_after_us
+        run.state, run.reason = end.kind, _USER_ENDS[end.kind]
+        if end.kind == "cancelled":
+            self._leave(run, "cancelled", saves=False)
+        elif again is None or again >= self.horizon_us:
+            self._leave(run, "failed", saves=False, voids=True)
+        else:
+            self._leave(run, "retried", saves=False, voids=True, pause_us=again - self.now)
+            run.submissions += 1
+            self.on_again(run, again)
+        run.end_us = self.now
+
+    def resubmit(self, run: Run, released_us: Micros) -> None:
+        """A job that failed by itself has been submitted again; it begins anew."""
+        run.pause_us += released_us - (run.end_us or 0)
+        run.state, run.reason, run.end_us = "waiting", "", None
+        run.queued_us = run.released_us = released_us
 
     def fail(self, run: Run, kind: str) -> None:
         """The job's process dies now; its cards stay held until `interrupt` (the failure is noticed)."""
@@ -212,20 +192,22 @@ class Executor:
         for run in list(self.running.values()):
             self._record(run, horizon_us, "horizon", saves=True)
 
-    def _leave(self, run: Run, ended: str, *, saves: bool) -> None:
+    def _leave(self, run: Run, ended: str, *, saves: bool, voids: bool = False, pause_us: Micros = 0) -> None:
         stay = run.stay
         if stay is None:
             msg = f"job {run.job.id} leaves its cards but is on none"
             raise RuntimeError(msg)
-        self._record(run, self.now, ended, saves=saves)
+        self._record(run, self.now, ended, saves=saves, voids=voids, pause_us=pause_us)
         stay.pool.give_back(stay.cards, self.now, stay.start_us)
         del self.running[run.job.id]
         run.stay = None
         run.version += 1
         self.on_freed(stay)
 
-    def _record(self, run: Run, now: Micros, ended: str, *, saves: bool) -> None:
-        """Write the attempt; what the stay saved becomes the job's saved work."""
+    def _record(
+        self, run: Run, now: Micros, ended: str, *, saves: bool, voids: bool = False, pause_us: Micros = 0
+    ) -> None:
+        """Write the attempt; what the stay saved becomes the job's saved work. `voids`: nothing counts."""
         stay = run.stay
         if stay is None:
             return
@@ -234,13 +216,22 @@ class Executor:
         startup, checkpoints, work, saved = stay.split(alive)
         if saves and stay.failed is None:
             saved = work
-        lost_disk = run.saved_where is not None and (run.saved_where.machine.disk_epoch != run.saved_epoch)
-        if lost_disk:
-            stay.voided_card_us += run.kept_card_us
-            run.kept_card_us = run.saved_us = saved = 0
+        if voids:
+            stay.voided_card_us += forget(run)
+            saved = 0
+        elif disk_lost(run):
+            found, at_snapshot, kept = restored(run)
+            if found is stay:
+                saved = at_snapshot - stay.before_us
+            else:
+                stay.voided_card_us += run.kept_card_us - kept
+                run.saved_us, run.kept_card_us, saved = at_snapshot, kept, 0
         run.saved_us += saved
         run.kept_card_us += saved * len(stay.cards)
+        if run.state != "done":
+            forget_clean(run)
         run.run_us += elapsed
+        stay.ended_us, stay.gain_us = now, saved
         self.attempts.append(
             Attempt(
                 job=run.job.id, offer=stay.pool.spec.offer, burst=stay.pool.burst,
@@ -248,11 +239,6 @@ class Executor:
                 ended=ended, startup_us=startup,
                 checkpoint_us=checkpoints, work_us=saved,
                 lost_us=work - saved + elapsed - alive, voided_card_us=stay.voided_card_us,
+                pause_us=pause_us,
             )
         )  # fmt: skip
-
-
-def _noise(job: Job, option: RunOption) -> float:
-    """Factor on the running time, log-normal with mean 1; the same wherever the noise is the same."""
-    sigma = option.speed_noise
-    return math.exp(sigma * job.luck - sigma * sigma / 2) if sigma else 1.0

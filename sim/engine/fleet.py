@@ -1,4 +1,4 @@
-"""The cards: which are leased, free, busy or down. Nothing here knows a job's contents.
+"""The cards: which are leased, free, busy, down, away or reserved. Nothing here knows a job's contents.
 
 A pool holds the machines of one offer. Free cards are indexed by the number of free cards of
 their machine, so that no event ever scans the fleet. The order in which cards are given out
@@ -8,14 +8,16 @@ depends only on which are free, never on the order in which they became so.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from sim.model.fleet import PoolSpec
 from sim.model.records import LeaseRecord
 from sim.units import Micros
 
-__all__ = ["Card", "Machine", "Pool", "capacity_steps", "last_time_with"]
+__all__ = ["RESERVED", "Card", "Machine", "Pool"]
+
+RESERVED = "reserved"
+"""Who holds a card that is kept out of training."""
 
 
 class Card:
@@ -36,13 +38,16 @@ class Machine:
     """One machine: `leased` between its lease's start and end, up unless it failed."""
 
     __slots__ = (
-        "busy_card_us", "cards", "disk_epoch", "disk_kept", "down", "down_card_us", "fetched", "free",
-        "idle_since_us", "indexed", "lease", "leased", "ordered_us", "ordinal", "since_us",
+        "absences", "away_card_us", "away_since", "busy_card_us", "cards", "disk_epoch", "disk_kept", "down",
+        "down_card_us", "fetched", "free", "fresh_us", "idle_since_us", "indexed", "lease", "leased",
+        "ordered_us", "ordinal", "restored", "since_us", "usable",
     )  # fmt: skip
 
     def __init__(self, ordinal: int, size: int, lease: int) -> None:
         self.ordinal = ordinal
         self.lease = lease
+        self.usable = size
+        """Cards that jobs may use, the first ones; the others are reserved."""
         self.cards = [Card(ordinal * size + i, self) for i in range(size)]
         self.leased = False
         self.down = 0
@@ -51,10 +56,19 @@ class Machine:
         self.indexed = 0
         self.busy_card_us = 0
         self.down_card_us = 0
+        self.away_card_us = 0
+        self.absences: list[tuple[Micros, Micros]] = []
+        self.away_since: Micros | None = None
+        """Since when its cards serve something else, outside of the lease's windows; None: inside."""
         self.disk_epoch = 0
         """Changes whenever what was on the data disk is gone."""
         self.disk_kept = True
-        self.fetched: set[str] = set()
+        self.restored: list[Micros] = []
+        """For each loss of the disk: the time of the snapshot that stands there now; -1: none."""
+        self.fetched: dict[str, Micros] = {}
+        """Base models on the disk, and when they were there."""
+        self.fresh_us: Micros = 0
+        """When it was placed or last replaced."""
         self.since_us: Micros = 0
         self.idle_since_us: Micros = 0
         self.ordered_us: Micros | None = None
@@ -79,19 +93,54 @@ class Pool:
         self.size = spec.gpus_per_machine
         self.machines = [Machine(i, self.size, -1) for i in range(machines)]
         self.free = 0
+        self.emptiest_machine = False
+        """Placement: take the machine with the most free cards, not the fewest that suffice."""
+        self.fill_gaps = False
+        """Placement over several machines: those with the fewest free cards first, not the most."""
+        self.changes = 0
+        """Failures, repairs and hourly units so far; whoever plans ahead looks whether there were more."""
         self.records: list[LeaseRecord] = []
+        self._snapshots_us = _data_snapshots(spec, machines)
         self._by_free: list[list[int]] = [[] for _ in range(self.size + 1)]
+
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether data disks have snapshots, so that the past of jobs matters."""
+        return self._snapshots_us is not None
 
     # --- leases -----------------------------------------------------------------------------
 
     def bring(self, machine: Machine, now: Micros) -> None:
         """The machine's lease begins: its cards are usable."""
         machine.leased, machine.down, machine.since_us = True, 0, now
-        machine.busy_card_us = machine.down_card_us = 0
+        self.changes += self.burst
+        machine.fresh_us = now
+        machine.busy_card_us = machine.down_card_us = machine.away_card_us = 0
+        machine.absences, machine.away_since = [], None
         machine.fetched.clear()
         for card in machine.cards:
             card.broken, card.held_by, card.down_since = 0, None, None
-        self._set_free(machine, self.size)
+        for card in machine.cards[machine.usable :]:
+            card.held_by = RESERVED
+        self._set_free(machine, machine.usable)
+
+    def shut(self, machine: Machine, now: Micros) -> None:
+        """A window ends: the cards serve something else, and whoever runs on them must leave now."""
+        for card in machine.cards:
+            self._close_outage(card, now)
+        machine.away_since = now
+        self._set_free(machine, 0)
+
+    def open(self, machine: Machine, now: Micros) -> None:
+        """A window begins: jobs may use the cards that are in working order."""
+        self._end_absence(machine, now)
+        free = 0
+        for card in machine.cards[: machine.usable]:
+            if machine.up and not card.broken:
+                free += 1
+            else:
+                card.down_since = now
+        self._set_free(machine, free)
 
     def close(self, machine: Machine) -> None:
         """Nothing new starts on the machine: its lease is about to end."""
@@ -102,34 +151,66 @@ class Pool:
         """The machine's lease ends (`ended`), or the horizon cuts it (`ended` None)."""
         for card in machine.cards:
             self._close_outage(card, now)
+        self._end_absence(machine, now)
         self._set_free(machine, 0)
         machine.leased = False
+        self.changes += self.burst
         self.records.append(
             LeaseRecord(
                 offer=self.spec.offer, lease=machine.lease, machine=machine.ordinal, gpus=self.size,
                 start_us=machine.since_us, end_us=ended, busy_card_us=machine.busy_card_us,
                 down_card_us=machine.down_card_us, ordered_us=machine.ordered_us,
+                away_card_us=machine.away_card_us, absences=tuple(machine.absences),
+                reserved_card_us=(now - machine.since_us) * (self.size - machine.usable),
             )
         )  # fmt: skip
 
     # --- placing ----------------------------------------------------------------------------
 
-    def take(self, count: int, *, spans: bool) -> list[Card] | None:
+    def take(self, count: int, *, spans: bool, touched: bool = False) -> list[Card] | None:
         """Take free cards for one job, or None if they are not there now.
 
         In one machine: the machine with the fewest free cards that suffice, lowest ordinal first.
         Over several: the fullest-free machines first, so that the job touches as few as possible.
+        The placement rule may turn either round. `touched`: no machine with all cards free.
         """
         if count > self.free:
             return None
         if not spans:
-            machine = self._tightest(count)
-            return None if machine is None else self._grab(machine, count)
+            machine = self._freest() if self.emptiest_machine else self._tightest(count)
+            if machine is None or machine.free < count or (touched and machine.free == machine.usable):
+                return None
+            return self._grab(machine, count)
         taken: list[Card] = []
         while len(taken) < count:
-            machine = self._freest()
+            machine = self._tightest(1) if self.fill_gaps else self._freest()
+            if machine is None:
+                msg = f"{self.spec.offer}: fewer free cards than the pool counts"
+                raise RuntimeError(msg)
             taken += self._grab(machine, min(machine.free, count - len(taken)))
         return taken
+
+    def take_from(self, parts: Sequence[tuple[int, int]]) -> list[Card] | None:
+        """Take so many free cards of each of these machines (by ordinal), or none at all."""
+        if any(self.machines[ordinal].free < count for ordinal, count in parts):
+            return None
+        return [card for ordinal, count in parts for card in self._grab(self.machines[ordinal], count)]
+
+    def fits(self, count: int, *, spans: bool) -> bool:
+        """Whether a job of so many cards could have them now."""
+        return count <= self.free and (spans or self._tightest(count) is not None)
+
+    def hide(self, machine: Machine, shown: int) -> int:
+        """Show at most so many free cards of a machine; gives the number hidden, for `unhide`."""
+        hidden = max(0, machine.free - max(0, shown))
+        if hidden:
+            self._set_free(machine, machine.free - hidden)
+        return hidden
+
+    def unhide(self, machine: Machine, hidden: int) -> None:
+        """Show them again."""
+        if hidden:
+            self._set_free(machine, machine.free + hidden)
 
     def give_back(self, cards: list[Card], now: Micros, started: Micros) -> None:
         """A job leaves its cards, which it held since `started`."""
@@ -137,6 +218,8 @@ class Pool:
             machine = card.machine
             card.held_by = None
             machine.busy_card_us += now - started
+            if machine.away_since is not None:
+                continue
             if not machine.up or card.broken:
                 card.down_since = now
             elif machine.leased:
@@ -147,7 +230,8 @@ class Pool:
     def break_card(self, card: Card, now: Micros, token: int) -> None:
         """A card fails alone; whoever runs on it holds it until the failure is noticed."""
         card.broken = token
-        if card.held_by is None and card.machine.up:
+        self.changes += 1
+        if card.held_by is None and card.machine.up and card.machine.away_since is None:
             card.down_since = now
             self._set_free(card.machine, card.machine.free - 1)
 
@@ -156,36 +240,63 @@ class Pool:
         if card.broken != token:
             return
         card.broken = 0
-        if card.machine.leased and card.machine.up and card.held_by is None:
+        self.changes += 1
+        machine = card.machine
+        if machine.leased and machine.up and card.held_by is None and machine.away_since is None:
             self._close_outage(card, now)
-            self._set_free(card.machine, card.machine.free + 1)
+            self._set_free(machine, machine.free + 1)
 
-    def break_machine(self, machine: Machine, now: Micros, token: int) -> None:
-        """A whole machine fails; jobs on it hold their cards until the failure is noticed."""
+    def break_machine(self, machine: Machine, now: Micros, token: int, *, moves: bool = True) -> None:
+        """A whole machine fails; jobs on it hold their cards until the failure is noticed.
+
+        `moves`: another machine will take its place, and the disk may stay behind.
+        """
         machine.down = token
+        self.changes += 1
         for card in machine.cards:
-            if card.held_by is None and card.down_since is None:
+            if card.held_by is None and card.down_since is None and machine.away_since is None:
                 card.down_since = now
         self._set_free(machine, 0)
-        if not machine.disk_kept:
-            machine.disk_epoch += 1
-            machine.fetched.clear()
+        # What was still on its way is broken off with the machine.
+        machine.fetched = {name: at for name, at in machine.fetched.items() if at <= now}
+        if moves and not machine.disk_kept:
+            self._lose_disk(machine, now)
 
-    def mend_machine(self, machine: Machine, now: Micros, token: int) -> None:
-        """A machine in working order stands in its place; cards broken before are new too."""
+    def _lose_disk(self, machine: Machine, now: Micros) -> None:
+        snapshot = -1 if self._snapshots_us is None else now - now % self._snapshots_us
+        if snapshot < machine.since_us:
+            snapshot = -1
+        machine.disk_epoch += 1
+        machine.restored.append(snapshot)
+        machine.fetched = {name: at for name, at in machine.fetched.items() if at <= snapshot}
+
+    def mend_machine(self, machine: Machine, now: Micros, token: int, *, moved: bool = True) -> None:
+        """A machine in working order stands in its place; if it `moved`, cards broken before are new too."""
         if machine.down != token:
             return
         machine.down = 0
+        self.changes += 1
         if not machine.leased:
             return
+        if moved:
+            machine.fresh_us = now
         free = 0
         for card in machine.cards:
+            if card.broken and not moved:
+                continue
             card.broken = 0
             self._close_outage(card, now)
             free += card.held_by is None
-        self._set_free(machine, free)
+        self._set_free(machine, free if machine.away_since is None else 0)
 
     # --- the index --------------------------------------------------------------------------
+
+    def _end_absence(self, machine: Machine, now: Micros) -> None:
+        if machine.away_since is not None:
+            machine.away_card_us += (now - machine.away_since) * machine.usable
+            if now > machine.away_since:
+                machine.absences.append((machine.away_since, now))
+            machine.away_since = None
 
     def _close_outage(self, card: Card, now: Micros) -> None:
         if card.down_since is not None:
@@ -215,9 +326,9 @@ class Pool:
         tops = (self._top(free) for free in range(count, self.size + 1))
         return next((machine for machine in tops if machine is not None), None)
 
-    def _freest(self) -> Machine:
+    def _freest(self) -> Machine | None:
         tops = (self._top(free) for free in range(self.size, 0, -1))
-        return next(machine for machine in tops if machine is not None)
+        return next((machine for machine in tops if machine is not None), None)
 
     def _grab(self, machine: Machine, count: int) -> list[Card]:
         free = (card for card in machine.cards if card.held_by is None and not card.broken)
@@ -228,38 +339,9 @@ class Pool:
         return taken
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """How many machines a pool has from an instant on."""
-
-    at_us: Micros
-    machines: int
-
-
-def capacity_steps(spec: PoolSpec) -> list[Capacity]:
-    """The number of leased machines of a pool over time, as steps in order of time."""
-    changes: dict[Micros, int] = {}
-    for span in spec.leases:
-        changes[span.start_us] = changes.get(span.start_us, 0) + span.count
-        if span.end_us is not None:
-            changes[span.end_us] = changes.get(span.end_us, 0) - span.count
-    steps, machines = [], 0
-    for at_us in sorted(changes):
-        machines += changes[at_us]
-        steps.append(Capacity(at_us, machines))
-    return steps
-
-
-def last_time_with(spec: PoolSpec, enough: Callable[[int], bool]) -> Micros | None:
-    """Instant until which the pool will at some time have enough machines; -1 never, None always."""
-    last: Micros | None = -1
-    steps = capacity_steps(spec)
-    for step, following in _pairs(steps):
-        if enough(step.machines):
-            last = None if following is None else following.at_us
-    return last
-
-
-def _pairs(steps: list[Capacity]) -> Iterator[tuple[Capacity, Capacity | None]]:
-    for i, step in enumerate(steps):
-        yield step, steps[i + 1] if i + 1 < len(steps) else None
+def _data_snapshots(spec: PoolSpec, machines: int) -> Micros | None:
+    """Time between two snapshots of the data disk; None: there are none."""
+    for model, _ in spec.failures_by_machine(machines):
+        if model.snapshots is not None and model.snapshots.data:
+            return model.snapshots.every_us
+    return None

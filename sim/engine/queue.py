@@ -1,29 +1,63 @@
 """The queue in the order of a policy, kept so that no event ever scans it.
 
 `wait` policies look at one head. `skip` policies keep one heap for each shape of job: jobs of one
-shape fit or do not fit together, so only the heads are looked at.
+shape fit or do not fit together, so only the heads are looked at. Fair share keeps one heap a team.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable
+from typing import Protocol
 
-from sim.decisions.policies import Policy
+from sim.decisions.policies import Policy, least_used
 from sim.decisions.views import QueuedJob
-from sim.engine.execution import Run
+from sim.engine.execution import Run, Stay
+from sim.model.fleet import PolicyParameters
 from sim.units import Micros
 
-__all__ = ["Queue"]
+__all__ = ["FairQueue", "Follower", "Line", "Queue"]
 
 Entry = tuple[tuple[float | int, ...], Run]
+
+
+class Line(Protocol):
+    """Waiting jobs in the order of a policy, and what it must know about those that run."""
+
+    waiting: int
+
+    def push(self, run: Run) -> bool:
+        """Add a job; True if a decision may now start some job."""
+
+    def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
+        """Offer jobs to `try_start` in the policy's order until what is left is blocked."""
+
+    def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
+        """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
+
+
+class Follower(Protocol):
+    """One that must know who runs."""
+
+    dirty: bool
+    """Whether cards may have come or become free since the last decision."""
+
+    def started(self, stay: Stay) -> None:
+        """A job has got cards now."""
+
+    def left(self, stay: Stay) -> None:
+        """A job has left its cards now."""
 
 
 class Queue:
     """Waiting jobs. `estimate` gives the expected run time of a job without a time limit."""
 
-    def __init__(self, policy: Policy, estimate: Callable[[Run], Micros]) -> None:
+    def __init__(
+        self, policy: Policy, parameters: PolicyParameters, estimate: Callable[[Run], Micros]
+    ) -> None:
         self._policy = policy
+        self._parameters = parameters
         self._estimate = estimate
         self._by_shape = policy.when_blocked == "skip"
         self._heaps: dict[int, list[Entry]] = {}
@@ -33,7 +67,7 @@ class Queue:
         """Add a job; True if it became a head, so that a decision may start it."""
         heap = self._heaps.setdefault(run.job.shape if self._by_shape else 0, [])
         # Every key ends with the job's id, so two entries never tie and runs are never compared.
-        heapq.heappush(heap, (self._policy.key(self._view(run)), run))
+        heapq.heappush(heap, (self.key(run), run))
         self.waiting += 1
         return heap[0][1] is run
 
@@ -69,11 +103,93 @@ class Queue:
                 removed += [run for _, run in gone]
         return sorted(removed, key=lambda run: run.job.id)
 
-    def _view(self, run: Run) -> QueuedJob:
+    def key(self, run: Run) -> tuple[float | int, ...]:
+        """Place of a job in the policy's order, whether or not it waits."""
         job = run.job
         deadline = None if job.deadline_us is None else job.submit_us + job.deadline_us
-        return QueuedJob(
-            id=job.id, submit_us=job.submit_us,
+        view = QueuedJob(
+            id=job.id, submit_us=run.released_us,
             estimate_us=self._estimate(run) if job.limit_us is None else job.limit_us,
             priority=job.priority, deadline_at_us=deadline, team=job.team,
         )  # fmt: skip
+        return self._policy.key(view, self._parameters)
+
+
+class _TeamUse:
+    """Card-time of one team, where past use counts half after each half-life."""
+
+    __slots__ = ("at_us", "cards", "use_card_us")
+
+    def __init__(self) -> None:
+        self.use_card_us = 0.0
+        self.cards = 0
+        self.at_us: Micros = 0
+
+    def advance(self, now: Micros, rate: float) -> float:
+        """The use as of now; `rate` is the decay per microsecond."""
+        passed = (now - self.at_us) * rate
+        if passed:
+            self.use_card_us = self.use_card_us * math.exp(-passed) - self.cards / rate * math.expm1(-passed)
+            self.at_us = now
+        return self.use_card_us
+
+
+class FairQueue:
+    """One heap a team; the team with the least decayed use goes first, and its first job holds all."""
+
+    def __init__(self, half_life_us: Micros, now: Callable[[], Micros]) -> None:
+        self._rate = math.log(2) / half_life_us
+        self._now = now
+        self.dirty = True
+        self._heaps: dict[str, list[tuple[int, Run]]] = {}
+        self._uses: dict[str, _TeamUse] = {}
+        self.waiting = 0
+
+    def push(self, run: Run) -> bool:
+        """Add a job. Which team is first changes with time, so a decision is always due."""
+        heapq.heappush(self._heaps.setdefault(run.job.team, []), (run.job.id, run))
+        self.waiting += 1
+        return True
+
+    def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
+        """Offer the first job of the least used team until one is blocked."""
+        now = self._now()
+        used = {team: self._use(team).advance(now, self._rate) for team, heap in self._heaps.items() if heap}
+        heads = [(least_used(use, self._heaps[team][0][0]), team) for team, use in used.items()]
+        heapq.heapify(heads)
+        while heads:
+            team = heads[0][1]
+            heap = self._heaps[team]
+            if not try_start(heap[0][1]):
+                return
+            heapq.heappop(heap)
+            self.waiting -= 1
+            if heap:
+                heapq.heapreplace(heads, (least_used(used[team], heap[0][0]), team))
+            else:
+                heapq.heappop(heads)
+
+    def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
+        """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
+        removed = [run for heap in self._heaps.values() for _, run in heap if unwanted(run)]
+        for team, heap in self._heaps.items():
+            self._heaps[team] = [entry for entry in heap if not unwanted(entry[1])]
+            heapq.heapify(self._heaps[team])
+        self.waiting -= len(removed)
+        return sorted(removed, key=lambda run: run.job.id)
+
+    def started(self, stay: Stay) -> None:
+        """A job has got cards now."""
+        self._hold(stay, len(stay.cards))
+
+    def left(self, stay: Stay) -> None:
+        """A job has left its cards now."""
+        self._hold(stay, -len(stay.cards))
+
+    def _hold(self, stay: Stay, cards: int) -> None:
+        use = self._use(stay.run.job.team)
+        use.advance(self._now(), self._rate)
+        use.cards += cards
+
+    def _use(self, team: str) -> _TeamUse:
+        return self._uses.setdefault(team, _TeamUse())

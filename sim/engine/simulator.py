@@ -13,8 +13,9 @@ from sim.engine.burst import Burst
 from sim.engine.clock import Moment, Order
 from sim.engine.dispatcher import Dispatcher
 from sim.engine.execution import Executor, Run, Stay
-from sim.engine.failures import FailureEvent, Outage, draw_events, draw_one_outage, in_order
+from sim.engine.failures import draw_events, forced_events, in_order
 from sim.engine.fleet import Machine, Pool
+from sim.engine.leases import Leases
 from sim.model.fleet import FleetPlan, LeaseSpan
 from sim.model.job import JobSet
 from sim.model.rates import RateTable
@@ -53,7 +54,11 @@ class _Simulator:
         self.env = simpy.Environment()
         self.runs: list[Run] = []
         self._arrivals = iter(jobs.jobs)
-        self.executor = Executor(self.env, plan.checkpoint, self._freed)
+        self.executor = Executor(
+            self.env, plan.checkpoint, plan.horizon_us,
+            on_freed=self._freed, on_again=self._again, finds=self._finds,
+        )  # fmt: skip
+        self._streams = streams
         self.pools = [Pool(spec, _machines(spec.leases), burst=False) for spec in plan.pools]
         if plan.burst is not None:
             self.pools.append(Pool(plan.burst.pool, plan.burst.max_units, burst=True))
@@ -66,11 +71,12 @@ class _Simulator:
             )  # fmt: skip
             self.dispatcher.burst = self.burst
         self.breakdowns = [self._breakdowns(pool, streams) for pool in self.pools]
+        leases = Leases(self.env, plan.horizon_us, self.executor, self.dispatcher)
         for pool in self.pools:
             if pool.burst and pool.spec.failures is not None:
                 for machine in pool.machines:
                     machine.disk_kept = pool.spec.failures.disk_kept
-            self._schedule_leases(pool)
+            leases.schedule(pool)
         self._await_arrival()
 
     def run(self) -> RunLog:
@@ -104,45 +110,24 @@ class _Simulator:
         if self.burst is not None and stay.pool.burst:
             for machine in {card.machine.ordinal: card.machine for card in stay.cards}.values():
                 self.burst.idle(machine)
-        self.dispatcher.decide_soon()
+        self.dispatcher.freed(stay)
 
-    # --- leases -----------------------------------------------------------------------------
+    def _again(self, run_: Run, at_us: Micros) -> None:
+        """A job is to be run again from the beginning: now, for its result is bad, or when submitted."""
+        if at_us == self.executor.now and run_.state == "waiting":
+            self.dispatcher.requeue(run_)
+        else:
+            Moment(self.env, at_us, Order.ARRIVAL, self._resubmitted, run_)
 
-    def _schedule_leases(self, pool: Pool) -> None:
-        first = 0
-        for span in pool.spec.leases:
-            machines = pool.machines[first : first + span.count]
-            first += span.count
-            for machine in machines:
-                machine.lease = span.lease
-                machine.disk_kept = span.disk_kept
-            if span.start_us < self.plan.horizon_us:
-                Moment(self.env, span.start_us, Order.LEASE_START, self._lease_starts, (pool, machines))
-                if span.end_us is not None and span.end_us < self.plan.horizon_us:
-                    Moment(self.env, span.end_us, Order.LEASE_END, self._lease_ends, (pool, machines))
+    def _resubmitted(self, moment: Moment) -> None:
+        run_: Run = moment.subject
+        self.executor.resubmit(run_, self.executor.now)
+        self.dispatcher.requeue(run_)
 
-    def _lease_starts(self, moment: Moment) -> None:
-        pool, machines = moment.subject
-        for machine in machines:
-            pool.bring(machine, self.executor.now)
-        self.dispatcher.decide_soon()
-
-    def _lease_ends(self, moment: Moment) -> None:
-        pool, machines = moment.subject
-        held = {id(card.held_by): card.held_by for m in machines for card in m.cards if card.held_by}
-        leaving = sorted((r for r in held.values() if isinstance(r, Run)), key=lambda r: r.job.id)
-        for machine in machines:
-            pool.close(machine)
-        for left in leaving:
-            # A job whose failure nobody has noticed yet cannot write a checkpoint.
-            failed = left.stay.failed if left.stay else None
-            self.executor.interrupt(left, failed or "lease_end", saves=failed is None)
-        for machine in machines:
-            pool.take_away(machine, self.executor.now, self.executor.now)
-        for left in leaving:
-            self.dispatcher.requeue(left)
-        self.dispatcher.lease_ended()
-        self.dispatcher.decide_soon()
+    def _finds(self, run_: Run, stay: Stay) -> bool:
+        model = stay.pool.spec.failures_of(stay.cards[0].machine.lease)
+        draw = self._streams.generator("bad result", run_.job.id, run_.redone).random()
+        return model is not None and draw < model.found
 
     def _end_of(self, pool: Pool, machine: Machine) -> Micros | None:
         """The planned end of a lease that reaches exactly to the horizon; None for a later one."""
@@ -153,15 +138,8 @@ class _Simulator:
 
     def _breakdowns(self, pool: Pool, streams: Streams) -> Breakdowns:
         events = draw_events(pool.spec, len(pool.machines), self.plan.horizon_us, streams)
-        for number, forced in enumerate(self.plan.forced):
-            known = forced.machine < len(pool.machines) and forced.card < pool.size
-            if forced.offer == pool.spec.offer and known and not pool.burst:
-                outage = (
-                    draw_one_outage(pool.spec, forced.kind, number, streams)
-                    if forced.down_us is None
-                    else Outage(0, forced.down_us, None)
-                )
-                events.append(FailureEvent(forced.at_us, forced.machine, forced.card, forced.kind, outage))
+        if not pool.burst:
+            events += forced_events(enumerate(self.plan.forced), pool.spec, len(pool.machines), streams)
         events = in_order(e for e in events if e.at_us < self.plan.horizon_us)
         return Breakdowns(self.env, pool, events, self.executor, self.dispatcher.requeue, self._mended(pool))
 
@@ -197,7 +175,8 @@ class _Simulator:
             job=r.job.id, state=r.state, start_us=r.first_start_us, end_us=r.end_us,
             wait_us=r.wait_us + waited, gpus=r.gpus, offer=r.offer,
             interruptions=r.interruptions, progress=1.0 if r.state == "done" else r.progress,
-            run_us=r.run_us, reason=r.reason,
+            run_us=r.run_us, reason=r.reason, pause_us=r.pause_us, submissions=r.submissions,
+            redone=r.redone, bad=r.state == "done" and r.bad_us is not None,
         )  # fmt: skip
 
 

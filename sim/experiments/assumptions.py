@@ -6,10 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from sim.experiments.comparison import Caution, Condition, StrategyResult
 from sim.experiments.decision import MONEY
+from sim.experiments.failure_assumptions import failure_features
 from sim.experiments.wording import count, money, quoted, share
 from sim.metrics import overload_reasons
 from sim.model.contract import Offer
-from sim.model.scenario import Checkpoint, Reliability, Scenario
+from sim.model.fleet import PolicyParameters
+from sim.model.scenario import Checkpoint, Reliability, Scenario, Strategy
+from sim.replication import PREEMPT_AFTER
 from sim.units import SECOND, Micros, format_duration, hours
 
 __all__ = ["cautions", "scenario_assumptions"]
@@ -91,12 +94,18 @@ def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
         if reliability.data_disk == usual.data_disk:
             yield f"The data disk is {reliability.data_disk} when a machine moves (default, assumed)."
     every = scenario.checkpoint.every
-    if every == Checkpoint().every:
-        written = "never" if every == "never" else f"every {format_duration(every)} of work"
-        yield f"A checkpoint {written} (default)."
+    if isinstance(every, int) and every == Checkpoint().every:
+        yield f"A checkpoint every {format_duration(every)} of work (default)."
+    yield from failure_features(scenario)
     if scenario.experiment.warm_up == 0:
         yield "No warm-up: service is measured from the start, on an empty queue."
+    if any(lease.available is not None for strategy in scenario.strategies for lease in strategy.leases):
+        yield (
+            "At the end of a window (available) the jobs on its cards are saved and wait again; saving then "
+            "takes no time of its own (assumed). Rent goes on outside of the windows."
+        )
     for strategy in scenario.strategies:
+        yield from _queue_rules(strategy)
         if strategy.burst is not None:
             delay = format_duration(strategy.burst.delay.median)
             yield (
@@ -104,6 +113,22 @@ def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
                 f"{delay}, and an order finds nothing with probability "
                 f"{strategy.burst.stock_out.probability:g} (assumed)."
             )
+
+
+def _queue_rules(strategy: Strategy) -> Iterator[str]:
+    """Parameters of the queue policy that the strategy leaves to their defaults."""
+    name, usual = quoted(strategy.name), PolicyParameters()
+    if strategy.policy == "fair" and strategy.half_life in (None, usual.half_life_us):
+        yield f"{name}: past use of cards counts half after {format_duration(usual.half_life_us)} (assumed)."
+    if strategy.policy == "conservative" and strategy.look_ahead in (None, usual.look_ahead):
+        yield f"{name}: the first {usual.look_ahead} waiting jobs have reservations (assumed)."
+    if strategy.policy in ("easy", "conservative"):
+        yield (
+            f"{name}: reservations rest on time limits, or where there are none on the expected run time; "
+            "cards that are down are not reckoned with until they are mended."
+        )
+    if strategy.preempt and strategy.preempt_after in (None, PREEMPT_AFTER):
+        yield f"{name}: a job runs {format_duration(PREEMPT_AFTER)} before it may be preempted (assumed)."
 
 
 def cautions(results: Sequence[StrategyResult], scenario: Scenario) -> tuple[Caution, ...]:

@@ -162,6 +162,8 @@ def leases_frame(run: RunResult, scenario: Scenario) -> pd.DataFrame:
         ("end_local", "text"),
         ("busy_card_h", "float"),
         ("down_card_h", "float"),
+        ("away_card_h", "float"),
+        ("reserved_card_h", "float"),
     )
     clock = _Clock(scenario)
     rows = [
@@ -173,6 +175,8 @@ def leases_frame(run: RunResult, scenario: Scenario) -> pd.DataFrame:
             *clock.times(lease.ordered_us, lease.start_us, lease.end_us),
             hours(lease.busy_card_us),
             hours(lease.down_card_us),
+            hours(lease.away_card_us),
+            hours(lease.reserved_card_us),
         )
         for lease in run.log.leases
     ]
@@ -228,6 +232,7 @@ def ledger_frame(run: RunResult) -> pd.DataFrame:
         ("billed_cost", "decimal"),
         ("accrued_cost", "decimal"),
         ("owed_after", "decimal"),
+        ("sunk", "bool"),
         ("cash_date", "text"),
         ("currency", "text"),
         ("rule", "text"),
@@ -250,6 +255,7 @@ def ledger_frame(run: RunResult) -> pd.DataFrame:
             charge.billed_cost,
             charge.accrued_cost,
             charge.owed_after,
+            charge.sunk,
             charge.cash_date.isoformat(timespec="seconds"),
             run.ledger.currency,
             charge.rule,

@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 
 from sim.experiments.statistics import quantiles
+from sim.model.failures import PLANNED
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.units import hours
@@ -87,7 +88,9 @@ def _draws(run: RunResult, scenario: Scenario) -> tuple[str, str]:
     forced = {(event.at, event.kind, event.offer) for event in scenario.reliability.events}
     jobs = (job for job in run.jobs.jobs if run.jobs.shapes[job.shape].job_class is not None)
     failures = (
-        failure for failure in run.log.failures if (failure.at_us, failure.kind, failure.offer) not in forced
+        failure
+        for failure in run.log.failures
+        if failure.kind != PLANNED and (failure.at_us, failure.kind, failure.offer) not in forced
     )
     return (
         _digest((job.submit_us, job.work) for job in islice(jobs, MARKED)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +24,8 @@ Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
-_STATES: dict[JobState, int] = {"done": 0, "killed": 1, "refused": 2, "running": 3, "waiting": 4}
-_LEAVES = ("done", "killed", "horizon")
+_STATES: dict[JobState, int] = {state: code for code, state in enumerate(get_args(JobState))}
+_LEAVES = ("done", "killed", "cancelled", "failed", "horizon")
 """How a stay ends after which the job does not go back to the queue."""
 
 
@@ -74,7 +75,7 @@ class Facts:
 
     @cached_property
     def end(self) -> Times:
-        """End of a done or killed job, time of refusal of a refused one; -1 for the others."""
+        """End of a job, time of refusal of a refused one; -1 for those that run or wait."""
         ends = [-1 if record.end_us is None else record.end_us for record in self.log.jobs]
         return np.array(ends, dtype=np.int64)
 
@@ -144,6 +145,12 @@ class Facts:
         return np.array([stay.ended not in _LEAVES for stay in self.log.attempts], dtype=np.bool_)
 
     @cached_property
+    def stay_back(self) -> Times:
+        """When the job was back in the queue after each stay, where it went back."""
+        pauses = np.array([stay.pause_us for stay in self.log.attempts], dtype=np.int64)
+        return self.stay_end + pauses
+
+    @cached_property
     def stay_work(self) -> Times:
         """Card-time of work of each stay that still counted when it ended."""
         work = np.array([stay.work_us for stay in self.log.attempts], dtype=np.int64)
@@ -176,7 +183,7 @@ class Facts:
 
     @cached_property
     def leased(self) -> Times:
-        """Usable card-time of each machine within the horizon, from its start to its end."""
+        """Card-time of each machine within the horizon, from its start to its end."""
         horizon = self.horizon
         spans = (
             (horizon if m.end_us is None else min(m.end_us, horizon)) - min(m.start_us, horizon)
@@ -194,7 +201,7 @@ class Facts:
 
     @cached_property
     def leased_total(self) -> int:
-        """Usable leased card-time, burst included."""
+        """Leased card-time, burst included; busy + idle + down + away + reserved."""
         return int(self.leased.sum())
 
     @cached_property
@@ -206,6 +213,21 @@ class Facts:
     def down_total(self) -> int:
         """Card-time away for failure, reset or migration."""
         return sum(machine.down_card_us for machine in self.log.leases)
+
+    @cached_property
+    def away_total(self) -> int:
+        """Card-time outside of the windows of the leases."""
+        return sum(machine.away_card_us for machine in self.log.leases)
+
+    @cached_property
+    def reserved_total(self) -> int:
+        """Card-time of cards kept out of training."""
+        return sum(machine.reserved_card_us for machine in self.log.leases)
+
+    @cached_property
+    def usable_total(self) -> int:
+        """Leased card-time that jobs could have: without away and reserved time, down time included."""
+        return self.leased_total - self.away_total - self.reserved_total
 
     @cached_property
     def voided_total(self) -> int:

@@ -14,12 +14,15 @@ from sim.model.records import JobState
 from sim.units import HOUR
 
 __all__ = [
+    "bad_results",
     "count",
     "interruptions",
     "jobs_late",
     "jobs_submitted",
     "makespan_h",
     "on_time_share",
+    "redone_jobs",
+    "retries",
     "slowdown_mean",
     "slowdown_quantile",
     "wait_max_h",
@@ -77,7 +80,8 @@ def slowdown_quantile(facts: Facts, share: float) -> float | None:
 def on_time_share(facts: Facts) -> float | None:
     """Share of measured jobs that ended by their deadline, of those whose deadline is in the run.
 
-    Refused and killed jobs with a deadline are late. A deadline at or after the end of the run
+    Refused and killed jobs with a deadline are late; jobs that their users cancelled, or that failed by
+    an error of their own, are not judged. A deadline at or after the end of the run
     cannot be judged and stays out. None where no deadline can be judged.
     """
     judged = facts.measured & _due_inside(facts)
@@ -94,6 +98,21 @@ def interruptions(facts: Facts) -> float:
     return float(sum(record.interruptions for record in facts.log.jobs))
 
 
+def bad_results(facts: Facts) -> float:
+    """Jobs done with a result that silent data corruption has spoilt, unseen."""
+    return float(sum(record.bad for record in facts.log.jobs))
+
+
+def redone_jobs(facts: Facts) -> float:
+    """Times that a job's result was seen to be bad, and it was done again from the beginning."""
+    return float(sum(record.redone for record in facts.log.jobs))
+
+
+def retries(facts: Facts) -> float:
+    """Times that a job which had failed by an error of its own was submitted again."""
+    return float(sum(record.submissions - 1 for record in facts.log.jobs))
+
+
 def makespan_h(facts: Facts) -> float | None:
     """From the first submission to the last end of a job that is done, hours."""
     done = facts.in_state("done")
@@ -106,7 +125,8 @@ def _slowdowns(facts: Facts) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]
 
 
 def _due_inside(facts: Facts) -> Flags:
-    return (facts.due >= 0) & (facts.due < facts.horizon)
+    judged = ~facts.in_state("cancelled", "failed")
+    return (facts.due >= 0) & (facts.due < facts.horizon) & judged
 
 
 def _on_time(facts: Facts) -> Flags:

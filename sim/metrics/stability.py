@@ -46,24 +46,24 @@ BATCH = 0.1
 
 
 def offered_load(facts: Facts) -> float | None:
-    """Card-time asked for over leased card-time: busy time and the work still to be done.
+    """Card-time asked for over usable leased card-time: busy time and the work still to be done.
 
     Refused jobs ask for nothing. The rest of an unfinished job is its share of work left times the
     card-time per work that jobs of its shape took in this run, or its recorded run time; a shape of
     which nothing ran is unknown and left out, so the figure is then a lower bound. None if nothing
     was leased.
     """
-    if not facts.leased_total:
+    if not facts.usable_total:
         return None
-    return (facts.busy_total + float(_work_left(facts).sum())) / facts.leased_total
+    return (facts.busy_total + float(_work_left(facts).sum())) / facts.usable_total
 
 
 def backlog_h(facts: Facts) -> float | None:
     """Hours that the leased cards (mean number) would need for the jobs that wait at the end."""
-    if not facts.leased_total:
+    if not facts.usable_total:
         return None
     waiting = float(_work_left(facts)[facts.in_state("waiting")].sum())
-    return waiting / (facts.leased_total / facts.horizon) / HOUR
+    return waiting / (facts.usable_total / facts.horizon) / HOUR
 
 
 def queue_mean(facts: Facts) -> float:
@@ -145,7 +145,7 @@ def overload_reasons(values: Mapping[str, float | None], horizon_h: float) -> tu
 
 def _queue_moves(facts: Facts) -> tuple[Times, Times]:
     """Times at which jobs enter the queue and leave it, in no order; nobody leaves at the horizon."""
-    requeued = facts.stay_end[facts.stay_requeues]
+    requeued = facts.stay_back[facts.stay_requeues]
     enter = np.concatenate([facts.submit, requeued])
     leave = np.concatenate([facts.stay_start, facts.end[_ended_in_queue(facts)]])
     return enter, leave

@@ -87,6 +87,8 @@ _ROWS: tuple[Metric, ...] = (
     Metric("jobs_done", "jobs", "Jobs that ended with all their work", "high", _count("done")),
     Metric("jobs_refused", "jobs", "Jobs that no card could ever hold", "low", _count("refused")),
     Metric("jobs_killed", "jobs", "Jobs that passed their time limit", "low", _count("killed")),
+    Metric("jobs_cancelled", "jobs", "Jobs that their users stopped", None, _count("cancelled")),
+    Metric("jobs_failed", "jobs", "Jobs given up after an error of their own", None, _count("failed")),
     Metric(
         "jobs_unfinished",
         "jobs",
@@ -152,7 +154,9 @@ _ROWS: tuple[Metric, ...] = (
     Metric("busy_gpu_h", "GPU-h", "Card-hours with a job", None, usage.busy_gpu_h),
     Metric("useful_gpu_h", "GPU-h", "Card-hours of work that was kept", "high", usage.useful_gpu_h),
     Metric("idle_gpu_h", "GPU-h", "Card-hours in working order without a job", "low", usage.idle_gpu_h),
-    Metric("down_gpu_h", "GPU-h", "Card-hours away for failure or migration", "low", usage.down_gpu_h),
+    Metric("down_gpu_h", "GPU-h", "Card-hours away for failure or upkeep", "low", usage.down_gpu_h),
+    Metric("away_gpu_h", "GPU-h", "Card-hours outside of the windows of a lease", None, usage.away_gpu_h),
+    Metric("reserved_gpu_h", "GPU-h", "Card-hours of cards kept out of training", None, usage.reserved_gpu_h),
     Metric("lost_gpu_h", "GPU-h", "Card-hours of work done and lost", "low", usage.lost_gpu_h),
     Metric("startup_gpu_h", "GPU-h", "Card-hours of fetching and loading", "low", usage.startup_gpu_h),
     Metric("checkpoint_gpu_h", "GPU-h", "Card-hours of checkpoints", "low", usage.checkpoint_gpu_h),
@@ -174,6 +178,16 @@ _ROWS: tuple[Metric, ...] = (
     Metric("failures", "failures", "Failures of leased cards and machines", "low", usage.failures),
     Metric(
         "interruptions", "interruptions", "Times a job was torn from its cards", "low", service.interruptions
+    ),
+    Metric("retries", "submissions", "New submissions of jobs that had failed", None, service.retries),
+    Metric("bad_results", "jobs", "Jobs done with a bad result, unseen", "low", service.bad_results),
+    Metric("redone_jobs", "jobs", "Times a bad result was seen and redone", "low", service.redone_jobs),
+    Metric(
+        "maintenance_gpu_h",
+        "GPU-h",
+        "Card-hours away for planned maintenance, part of those down",
+        "low",
+        usage.maintenance_gpu_h,
     ),
     Metric(
         "offered_load",

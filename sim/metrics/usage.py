@@ -1,16 +1,21 @@
 """Use of the cards: what became of the card-time that was rented.
 
-The base of every share is usable leased card-time, burst included: from a lease's start to its end
-within the horizon. Busy time is time with a job; useful time is work that was kept (no start-up, no
-checkpoint, no work lost or later destroyed).
+Leased card-time, burst included, is that from a lease's start to its end within the horizon: busy,
+idle, down, away or reserved. The base of every share is what jobs could use of it: without time
+outside of a lease's windows (away) and without cards kept out of training (reserved). Busy time is
+time with a job; useful time is work that was kept (no start-up, no checkpoint, no work lost or
+later destroyed).
 """
 
 from __future__ import annotations
 
 from sim.metrics.facts import Facts
+from sim.model.failures import PLANNED
+from sim.model.records import LeaseRecord
 from sim.units import HOUR
 
 __all__ = [
+    "away_gpu_h",
     "burst_gpu_h",
     "busy_gpu_h",
     "busy_share",
@@ -19,7 +24,9 @@ __all__ = [
     "failures",
     "idle_gpu_h",
     "leased_gpu_h",
+    "maintenance_gpu_h",
     "lost_gpu_h",
+    "reserved_gpu_h",
     "startup_gpu_h",
     "useful_gpu_h",
     "useful_share",
@@ -27,7 +34,7 @@ __all__ = [
 
 
 def leased_gpu_h(facts: Facts) -> float:
-    """Usable leased card-hours."""
+    """Leased card-hours: busy + idle + down + away + reserved."""
     return facts.leased_total / HOUR
 
 
@@ -47,8 +54,18 @@ def down_gpu_h(facts: Facts) -> float:
 
 
 def idle_gpu_h(facts: Facts) -> float:
-    """Card-hours in working order without a job."""
-    return (facts.leased_total - facts.busy_total - facts.down_total) / HOUR
+    """Card-hours in working order, for jobs to use, without a job."""
+    return (facts.usable_total - facts.busy_total - facts.down_total) / HOUR
+
+
+def away_gpu_h(facts: Facts) -> float:
+    """Card-hours outside of the windows in which a lease's cards may train; they are paid."""
+    return facts.away_total / HOUR
+
+
+def reserved_gpu_h(facts: Facts) -> float:
+    """Card-hours of cards kept out of training; they are paid."""
+    return facts.reserved_total / HOUR
 
 
 def useful_gpu_h(facts: Facts) -> float:
@@ -72,15 +89,30 @@ def checkpoint_gpu_h(facts: Facts) -> float:
 
 
 def busy_share(facts: Facts) -> float | None:
-    """Busy card-hours over leased card-hours; None if nothing was leased."""
-    return facts.busy_total / facts.leased_total if facts.leased_total else None
+    """Busy card-hours over usable leased card-hours; None if there were none."""
+    return facts.busy_total / facts.usable_total if facts.usable_total else None
 
 
 def useful_share(facts: Facts) -> float | None:
-    """Useful card-hours over leased card-hours; None if nothing was leased."""
-    return facts.useful_total / facts.leased_total if facts.leased_total else None
+    """Useful card-hours over usable leased card-hours; None if there were none."""
+    return facts.useful_total / facts.usable_total if facts.usable_total else None
 
 
 def failures(facts: Facts) -> float:
     """Failures that hit a leased card or machine in working order."""
-    return float(len(facts.log.failures))
+    return float(sum(record.kind != PLANNED for record in facts.log.failures))
+
+
+def maintenance_gpu_h(facts: Facts) -> float:
+    """Card-hours away for planned maintenance, up to the horizon or the end of the lease."""
+    ends: dict[tuple[str, int, bool], list[LeaseRecord]] = {}
+    for lease in facts.log.leases:
+        ends.setdefault((lease.offer, lease.machine, lease.lease < 0), []).append(lease)
+    total = 0
+    for record in facts.log.failures:
+        if record.kind == PLANNED:
+            of_machine = ends[record.offer, record.machine, record.burst]
+            lease = next(one for one in reversed(of_machine) if one.start_us <= record.at_us)
+            gone = facts.horizon if lease.end_us is None else min(lease.end_us, facts.horizon)
+            total += (min(record.back_us, gone) - record.at_us) * lease.gpus
+    return total / HOUR

@@ -5,10 +5,19 @@ Nothing here knows a price, so that a change of price or contract never needs a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from sim.units import Micros
+from sim.model.failures import (
+    FORCED_KINDS,
+    CheckpointSpec,
+    FailureKind,
+    FailureModel,
+    ForcedFailure,
+    LogNormal,
+)
+from sim.units import DAY, Micros
 
 __all__ = [
     "FORCED_KINDS",
@@ -20,57 +29,9 @@ __all__ = [
     "ForcedFailure",
     "LeaseSpan",
     "LogNormal",
+    "PolicyParameters",
     "PoolSpec",
 ]
-
-FailureKind = str
-"""`gpu_reset` stops the job on one card; `gpu_fatal`, `node` and `network` stop the whole machine."""
-
-FORCED_KINDS: tuple[FailureKind, ...] = ("gpu_reset", "gpu_fatal", "node", "network")
-
-
-@dataclass(frozen=True, slots=True)
-class LogNormal:
-    """A log-normal time: `median_us` and the standard deviation `sigma` of its logarithm."""
-
-    median_us: Micros
-    sigma: float
-    cap_us: Micros | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FailureModel:
-    """Failures of one pool. Mean times between failures are of one card or one machine."""
-
-    mtbf_us: Mapping[FailureKind, Micros]
-    """Mean time between failures: of a card for `gpu_*`, of a machine for `node` and `network`."""
-    detect_us: tuple[Micros, Micros]
-    """Time to notice, uniform."""
-    reset: LogNormal
-    """Time that a card is away for a reset."""
-    migration_us: tuple[Micros, Micros]
-    """Time to a machine in working order when the provider keeps the promise, uniform."""
-    migration_kept: float
-    """Probability that the promise is kept."""
-    migration_late: LogNormal
-    """Time when it is not."""
-    disk_kept: bool
-    """Whether the data disk (checkpoints, base models) moves with the machine."""
-
-
-@dataclass(frozen=True, slots=True)
-class ForcedFailure:
-    """A failure at a known time, beside the random ones."""
-
-    at_us: Micros
-    kind: FailureKind
-    offer: str
-    machine: int
-    """Ordinal of the machine in its pool, from 0."""
-    card: int = 0
-    """Card within the machine, from 0."""
-    down_us: Micros | None = None
-    """From the event until the card or machine is usable again; None: drawn as for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +45,23 @@ class LeaseSpan:
     end_us: Micros | None
     disk_kept: bool = True
     """Whether the data disk moves along when one of these machines is replaced."""
+    failures: FailureModel | Literal["pool"] | None = "pool"
+    """How these machines fail; `pool`: as all others of the pool. None: they do not."""
+    reserve: int = 0
+    """Cards that no job ever gets: the last cards of the last machines."""
+    windows: tuple[tuple[Micros, Micros], ...] | None = None
+    """Times in which jobs may use the cards, in order, apart, within the lease; None: always. They
+    reach past the horizon, so that a job knows whether another window is to come."""
+
+    @property
+    def usable(self) -> tuple[tuple[Micros, Micros | None], ...]:
+        """Times in which jobs may use the cards, half-open; an end of None lies past the horizon."""
+        return ((self.start_us, self.end_us),) if self.windows is None else self.windows
+
+    def usable_cards(self, gpus_per_machine: int) -> tuple[int, ...]:
+        """Cards of each machine that jobs may use, in order: all but the reserved ones."""
+        left = self.count * gpus_per_machine - self.reserve
+        return tuple(max(0, min(gpus_per_machine, left - i * gpus_per_machine)) for i in range(self.count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +82,29 @@ class PoolSpec:
     """Cards of this kind in earlier pools of the strategy; failure draws count on from there."""
     first_machine: int = 0
     """The same for machines."""
+    hourly_price: float = 0.0
+    """Price of an hour of one unit under its contract; read by the placement `cheapest` alone, as a
+    plain number: a change of price changes runs under that rule and no others."""
+    site: str = ""
+    """Where the machines stand; events of the site are keyed by it."""
+
+    def failures_by_machine(self, machines: int) -> Iterator[tuple[FailureModel, range]]:
+        """The failure models of the pool, each with the ordinals of the machines that follow it."""
+        first = 0
+        for span in self.leases:
+            model = self.failures if span.failures == "pool" else span.failures
+            if model is not None and span.count:
+                yield model, range(first, first + span.count)
+            first += span.count
+        if self.failures is not None and first < machines:
+            yield self.failures, range(first, machines)
+
+    def failures_of(self, lease: int) -> FailureModel | None:
+        """How the machines of a lease, by its position in the strategy, fail."""
+        for span in self.leases:
+            if span.lease == lease and span.failures != "pool":
+                return span.failures
+        return self.failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +127,17 @@ class BurstSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointSpec:
-    """When jobs save their state."""
+class PolicyParameters:
+    """What a queue policy and preemption may be told; each policy reads only its own."""
 
-    every_us: Micros | None
-    """Work between checkpoints; None: never."""
-    cost_us: Micros | None = None
-    """Time one takes; None: as physics says for the shape."""
+    aging_us: Micros | None = None
+    """`priority`: wait that is worth one step of priority; None: no aging."""
+    half_life_us: Micros = 7 * DAY
+    """`fair`: time in which past use counts half (assumed: a week)."""
+    look_ahead: int = 100
+    """`conservative`: waiting jobs that have a reservation (assumed)."""
+    preempt_after_us: Micros | None = None
+    """`priority`: time that a job runs before it may be preempted; None: no preemption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +151,6 @@ class FleetPlan:
     horizon_us: Micros
     checkpoint: CheckpointSpec
     forced: tuple[ForcedFailure, ...] = ()
+    parameters: PolicyParameters = PolicyParameters()
+    placement: str = "best-fit"
+    """Key in the table of placement rules."""

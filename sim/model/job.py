@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sim.units import Micros
 
-__all__ = ["Job", "JobSet", "JobShape"]
+__all__ = ["Job", "JobSet", "JobShape", "UserEnd"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,19 @@ class JobShape:
 
 
 @dataclass(frozen=True, slots=True)
+class UserEnd:
+    """How one submission of a job ends before its work is done, by its user or the user's own error."""
+
+    kind: Literal["cancelled", "failed"]
+    share: float = 1.0
+    """Share of the work after which it ends."""
+    after_us: Micros | None = None
+    """Running time after which it ends, whatever the job's length; goes before `share`."""
+    retry_after_us: Micros | None = None
+    """Failed: time until the user submits it again, from the beginning; None: given up."""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One job. `id` counts from 0 in order of submission (ties in order of generation)."""
 
@@ -50,6 +64,8 @@ class Job:
     """User's time limit for the run; the job is killed past it."""
     luck: float = 0.0
     """Standard normal: how lucky the job is with its neighbours, where an offer has such noise."""
+    ends: tuple[UserEnd, ...] = ()
+    """Ends of its first, second, ... submission; a submission without one runs to the end."""
 
 
 @dataclass(frozen=True, slots=True)

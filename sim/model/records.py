@@ -27,8 +27,9 @@ __all__ = [
     "RunLog",
 ]
 
-JobState = Literal["done", "killed", "refused", "running", "waiting"]
-"""`running` and `waiting` are states at the horizon: such jobs are unfinished, not done."""
+JobState = Literal["done", "killed", "refused", "running", "waiting", "cancelled", "failed"]
+"""`running` and `waiting` are states at the horizon: such jobs are unfinished, not done. `cancelled`:
+the user stopped it; `failed`: it failed by itself, not by the hardware, and was not submitted again."""
 
 MetricValues = Mapping[str, float | None]
 """Metric name -> value; None where it is not defined (a mean wait of no jobs)."""
@@ -43,7 +44,7 @@ class JobRecord:
     start_us: Micros | None
     """First start; None if it never started."""
     end_us: Micros | None
-    """End of the job if done or killed; time of refusal if refused."""
+    """End of the job if done, killed, cancelled or failed; time of refusal if refused."""
     wait_us: Micros
     """All time in the queue, before the first start and after interruptions, up to the horizon."""
     gpus: int
@@ -57,6 +58,13 @@ class JobRecord:
     """Time on cards over all attempts."""
     reason: str = ""
     """Why it was refused or killed."""
+    pause_us: Micros = 0
+    """Time between failures of its own and new submissions: neither waiting nor running."""
+    submissions: int = 1
+    redone: int = 0
+    """Times that its result was found to be bad, and it was done again."""
+    bad: bool = False
+    """Done with a bad result that nobody found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,9 @@ class Attempt:
     start_us: Micros
     end_us: Micros
     ended: str
-    """`done`, `killed`, `horizon`, `lease_end` or the kind of failure."""
+    """`done`, `killed`, `cancelled`, `failed`, `retried` (failed, to be submitted again), `bad_result`
+    (to be done again), `horizon`, `lease_end`, `window_end`, `maintenance`, `preempted`, or the kind of
+    failure."""
     startup_us: Micros
     """Of this stay: fetching, loading, warming up."""
     checkpoint_us: Micros
@@ -81,6 +91,8 @@ class Attempt:
     """Of this stay: work done and lost. start-up + checkpoints + work + lost = the whole stay."""
     voided_card_us: Micros = 0
     """Card-time of work of earlier stays that this stay's failure destroyed (disk lost)."""
+    pause_us: Micros = 0
+    """Retried: time from its end to the new submission."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +111,17 @@ class LeaseRecord:
     busy_card_us: Micros
     """Card-time with a job, up to the horizon."""
     down_card_us: Micros
-    """Card-time away for failure, reset or migration, up to the horizon."""
+    """Card-time lost to failure, reset or migration while jobs could have used it, up to the horizon."""
     ordered_us: Micros | None = None
     """Burst: when it was asked for."""
+    away_card_us: Micros = 0
+    """Card-time outside of the lease's windows, failures there included, up to the horizon."""
+    absences: tuple[tuple[Micros, Micros], ...] = ()
+    """When it was outside of the lease's windows, from and until, up to the horizon."""
+    reserved_card_us: Micros = 0
+    """Card-time of cards kept out of training, up to the horizon.
+
+    Busy + idle + down + away + reserved is the whole card-time of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +140,8 @@ class FailureRecord:
     """Jobs interrupted."""
     promise_kept: bool | None
     """Whether the migration met the provider's promise; None for a reset."""
+    burst: bool = False
+    """Whether it hit a unit rented by the hour: machines of both pools count from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +188,13 @@ class Charge:
     """When it is paid."""
     rule: str
     """The rule that made the line and its working, readable with a calculator."""
+    sunk: bool = False
+    """Paid before the scenario: its share of the horizon is accrued, and nothing is paid or owed again."""
 
     @property
     def owed_after(self) -> Decimal:
         """Part of the line that belongs to time after the horizon and cannot be recovered."""
-        return self.billed_cost - self.accrued_cost
+        return Decimal("0.00") if self.sunk else self.billed_cost - self.accrued_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +226,10 @@ class Ledger:
     @property
     def committed(self) -> Decimal:
         """Accrued cost and what stays owed after the horizon for periods begun inside it."""
-        return sum((charge.billed_cost for charge in self.charges), Decimal(0))
+        return sum((charge.accrued_cost + charge.owed_after for charge in self.charges), Decimal(0))
 
     @property
     def cash(self) -> Decimal:
         """What is paid within the horizon."""
-        inside = (c.billed_cost for c in self.charges if c.cash_date < self.horizon_end)
+        inside = (c.billed_cost for c in self.charges if c.cash_date < self.horizon_end and not c.sunk)
         return sum(inside, Decimal(0))

@@ -8,11 +8,13 @@ from decimal import Decimal
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from sim.model.base import Strict
 from sim.model.contract import Plan, PriceChoice
+from sim.model.reliability import Checkpoint, FailureEvent, Migration, Reliability, Share
 from sim.model.values import Duration, Horizon, LocalTime
+from sim.model.windows import Windows
 from sim.model.work import ArrivalProfile, JobClass, Method, Trace, Workload
 from sim.units import MINUTE, Micros
 
@@ -37,64 +39,8 @@ __all__ = [
 ]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Share = Annotated[float, Field(ge=0, le=1)]
+Positive = Annotated[Duration, Field(gt=0)]
 Price = PriceChoice | Annotated[Decimal, Field(gt=0)]
-
-
-class Migration(Strict):
-    """The provider's promise to move a failed machine."""
-
-    within: Duration | None = None
-    """Time within which the promise says the machine works again; default: as the offer says."""
-    kept: Share | None = None
-    """Probability that the promise is kept; default: as the offer says (assumed there: no audit of
-    any provider is published)."""
-
-
-class FailureEvent(Strict):
-    """A failure at a known time, beside the random ones."""
-
-    at: Duration
-    """Time from the scenario's start."""
-    kind: Literal["gpu_reset", "gpu_fatal", "node", "network"] = "node"
-    offer: str
-    """Whose machine fails; strategies without this offer are not hit."""
-    machine: int = Field(default=0, ge=0)
-    """Ordinal of the machine among those of the offer, from 0."""
-    card: int = Field(default=0, ge=0)
-    """Card of that machine, from 0."""
-    down: Duration | None = None
-    """Time until it works again; default: drawn as for a random failure."""
-
-
-class Reliability(Strict):
-    """How often cards and machines fail, and what then happens."""
-
-    profile: str = "datacentre"
-    """Preset in the catalogue, by card class; `none`: no random failures."""
-    migration: Migration = Migration()
-    data_disk: Literal["kept", "lost"] = "lost"
-    """Whether checkpoints and base models survive the move to another machine (assumed lost:
-    only snapshots of the system disk are promised)."""
-    gpu_fatal: Duration | None = None
-    """Mean time between fatal failures of a card; default: from the profile."""
-    gpu_reset: Duration | None = None
-    """Mean time between failures of a card that a reset mends; default: from the profile."""
-    node: Duration | None = None
-    """Mean time between failures of a machine; default: from the profile."""
-    network: Duration | None = None
-    """Mean time between network or storage failures that stop a machine; default: from the profile."""
-    events: tuple[FailureEvent, ...] = ()
-    """Failures at known times."""
-
-
-class Checkpoint(Strict):
-    """When jobs save their state."""
-
-    every: Duration | Literal["never"] = 20 * MINUTE
-    """Work between two checkpoints, or `never`."""
-    cost: Duration | None = None
-    """Time that one takes; default: by the size of the state and the rate of the disk."""
 
 
 class Target(Strict):
@@ -129,6 +75,35 @@ class Lease(Strict):
     """Ask for the reduction for buying again."""
     data_disk: Literal["kept", "lost"] | None = None
     """Overrides reliability.data_disk for these cards."""
+    available: Windows | None = None
+    """Times of the day, or a list of them, in which jobs may use the cards: `08:00-20:00`, over
+    midnight `20:00-08:00`, on some days only `mon-fri 08:00-20:00`. Outside of them the cards serve
+    something else; jobs on them save and wait again. Default: always."""
+    reserve: int | None = Field(default=None, ge=0)
+    """Cards of the lease, all its units together, that no job ever gets; default: none."""
+    reliability: str | None = None
+    """Profile of the catalogue for these cards; goes before the scenario's profile and mean times."""
+    profile: str | None = None
+    """MIG slice, such as 3g.40gb, where the offer sells parts of a card: `count` then counts slices."""
+    started: LocalTime | None = None
+    """When a contract that already runs began, before the scenario: the period running at its start
+    is paid; default: the contract begins with the lease."""
+
+    @property
+    def offer_id(self) -> str:
+        """Id of what is rented: the offer, or its slice."""
+        return self.offer if self.profile is None else f"{self.offer}/{self.profile}"
+
+    @field_validator("started")
+    @classmethod
+    def _runs_already(cls, value: datetime | None, info: ValidationInfo) -> datetime | None:
+        if value is not None and info.data.get("start") is not None:
+            msg = "a contract that already runs has no start within the scenario"
+            raise ValueError(msg)
+        if value is not None and info.data.get("plan") == "hourly":
+            msg = "only contracts paid by the period can run already; cards by the hour have no paid period"
+            raise ValueError(msg)
+        return value
 
     @model_validator(mode="after")
     def _ends_after_start(self) -> Lease:
@@ -163,8 +138,15 @@ class Burst(Strict):
     release_after_idle: Duration = 15 * MINUTE
     """Idle time after which a unit is handed back at the end of its paid increment."""
     price: Price | None = None
+    profile: str | None = None
+    """MIG slice, such as 3g.40gb, where the offer sells parts of a card: `max` then counts slices."""
     delay: Delay = Delay()
     stock_out: StockOut = StockOut()
+
+    @property
+    def offer_id(self) -> str:
+        """Id of what is rented: the offer, or its slice."""
+        return self.offer if self.profile is None else f"{self.offer}/{self.profile}"
 
 
 class Strategy(Strict):
@@ -173,6 +155,20 @@ class Strategy(Strict):
     name: Name
     policy: str = "fifo"
     """Queue policy."""
+    placement: str = "best-fit"
+    """Which cards a job takes among those that hold it."""
+    aging: Positive | None = None
+    """Policy `priority`: wait that is worth one step of priority; default: none is."""
+    half_life: Positive | None = None
+    """Policy `fair`: time in which past use of cards counts half; default: 7 days (assumed)."""
+    look_ahead: int | None = Field(default=None, ge=1, le=10_000)
+    """Policy `conservative`: waiting jobs that have a reservation, the others wait without one;
+    default: 100 (assumed)."""
+    preempt: bool = False
+    """Policy `priority`: whether a job that fits nowhere may interrupt jobs of lower priority, which
+    save their state and wait again in their old place."""
+    preempt_after: Duration | None = None
+    """With `preempt`: time that a job runs undisturbed; default: 2 hours (assumed)."""
     leases: tuple[Lease, ...] = ()
     burst: Burst | None = None
 

@@ -13,7 +13,9 @@ from sim.units import MINUTE
 __all__ = [
     "ArrivalProfile",
     "Attention",
+    "EndPreset",
     "JobClass",
+    "JobEnds",
     "Loss",
     "Method",
     "Name",
@@ -39,6 +41,20 @@ Loss = Literal["standard", "upcast", "plain", "chunked"]
 SplitKind = Literal["auto", "data parallel", "zero", "zero or data", "tensor", "pipeline"]
 
 
+EndPreset = Literal[
+    "acme_seren",
+    "acme_kalos",
+    "philly",
+    "helios",
+    "helios_venus",
+    "helios_earth",
+    "helios_saturn",
+    "helios_uranus",
+    "small_team",
+]
+"""Clusters whose final states of jobs are published; `small_team` is assumed."""
+
+
 class ArrivalProfile(Strict):
     """How arrivals rise and fall over the day and the week, local time; averages are normalised to 1."""
 
@@ -57,6 +73,35 @@ class ArrivalProfile(Strict):
         return self
 
 
+class JobEnds(Strict):
+    """How submissions of jobs end before their work is done, not by the hardware (shares by count)."""
+
+    cancelled: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Share of submissions that the user stops, after a part of the run that is drawn uniformly."""
+    failed: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """Share of submissions that fail by an error of their own, and lose their work."""
+    early: Annotated[float, Field(ge=0, le=1)] = 0.7
+    """Share of these failures that come soon after the start, uniformly within `within`; the others
+    come anywhere in the run (assumed)."""
+    within: Duration = 10 * MINUTE
+    """Running time within which early failures come."""
+    retried: Annotated[float, Field(ge=0, le=1)] = 0.6
+    """Probability that a failed job is submitted again, from the beginning (assumed)."""
+    retries: int = Field(default=3, ge=0, le=20)
+    """New submissions at most; each is drawn with the same shares as the first."""
+    pause: Duration = 8 * MINUTE
+    """Time to the new submission: median, log-normal (assumed)."""
+    sigma: Annotated[float, Field(ge=0, le=5)] = 1.0
+    """Spread of the pause (assumed)."""
+
+    @model_validator(mode="after")
+    def _at_most_all(self) -> JobEnds:
+        if self.cancelled + self.failed > 1:
+            msg = "cancelled and failed are shares of the same jobs and add up to at most 1"
+            raise ValueError(msg)
+        return self
+
+
 class JobClass(Strict):
     """Jobs of one kind that arrive at random."""
 
@@ -65,7 +110,7 @@ class JobClass(Strict):
     """Base model, by its id in the catalogue."""
     method: Method
     """`full`, `lora`, `qlora4` (4-bit base) or `qlora8` (8-bit base)."""
-    rank: int = Field(default=16, ge=1)
+    rank: int = Field(default=16, ge=1, le=1_000_000)
     """LoRA rank."""
     targets: Targets = "all-linear"
     """Linear layers with adapters: `all-linear`, `attention` (query, key, value), `qkvo`, `qv` or `mlp`."""
@@ -81,14 +126,14 @@ class JobClass(Strict):
     loss: Loss = "standard"
     """Loss kernel: `standard` (logits copied to 32 bits), `upcast` (older, larger), `plain` (16 bits all
     through) or `chunked` (fused cross-entropy)."""
-    accumulation: int = Field(default=1, ge=1)
+    accumulation: int = Field(default=1, ge=1, le=1_000_000)
     """Micro-steps between two optimiser steps."""
     split: SplitKind = "auto"
     """How a job may be divided over several cards: `auto` takes the fastest way that fits; `data parallel`,
     `zero` (the stages 1 to 3, FSDP), `tensor`, `pipeline`, or `zero or data` (what PEFT users have)."""
-    micro_batch: int = Field(default=1, ge=1)
+    micro_batch: int = Field(default=1, ge=1, le=1_000_000)
     """Samples per card and step."""
-    seq_len: int = Field(default=2048, ge=1)
+    seq_len: int = Field(default=2048, ge=1, le=1_000_000_000)
     """Longest sample, tokens; longer ones are cut."""
     mean_tokens: float | None = Field(default=None, gt=0)
     """Mean length of a sample before padding, tokens; default: every sample fills `seq_len`."""
@@ -119,6 +164,9 @@ class JobClass(Strict):
     priority: int = 0
     """Larger is more urgent; used by the policy `priority`."""
     team: str = ""
+    ends: EndPreset | JobEnds | None = None
+    """Jobs that users cancel, or that fail by an error of their own: shares, or the name of a preset;
+    default: none."""
 
     @field_validator("gpus")
     @classmethod

@@ -88,10 +88,17 @@ def constants_for(performance: str) -> Constants:
     if performance in PROFILES:
         return load_constants()
     path = Path(performance)
-    if not path.is_file():
+    if not _is_file(path):
         rule = "performance is a profile or the path of a calibration file that exists"
         raise InputError(Problem(rule, key="performance", value=performance, known=PROFILES))
     return load_constants(path)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long, a loop of links
+        return False
 
 
 def load_constants(path: Path | None = None) -> Constants:
@@ -106,6 +113,8 @@ def load_constants(path: Path | None = None) -> Constants:
         document = read_yaml(path.read_text("utf-8"), str(path))
     except UnicodeDecodeError:
         raise InputError(Problem("the file must be text in UTF-8", str(path))) from None
+    except OSError as error:
+        raise InputError(Problem(f"the file cannot be read: {error.strerror}", str(path))) from None
     known = tuple(Constants.model_fields)
     for section, keys in document.data.items():
         if section not in known:

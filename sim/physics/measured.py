@@ -31,17 +31,15 @@ class Measured:
         ways = [splits_of(ask.task, ask.layout) for ask in asks]
         owners = [index for index, (possible, _) in enumerate(ways) for _ in possible]
         splits = [split for possible, _ in ways for split in possible]
+        impossible = [tuple(Refused(other.split.name, other.reason) for other in none) for _, none in ways]
         if not splits:
-            return []
+            return [Answer((), refused) for refused in impossible]
         cases = cases_of([case_of(asks[owner], split) for owner, split in zip(owners, splits, strict=True)])
         predictions = self._predict(asks, owners, splits, cases)
         found: list[list[Prediction]] = [[] for _ in asks]
         for owner, prediction in zip(owners, predictions, strict=True):
             found[owner].append(prediction)
-        return [
-            Answer(tuple(own), tuple(Refused(other.split.name, other.reason) for other in impossible))
-            for own, (_, impossible) in zip(found, ways, strict=True)
-        ]
+        return [Answer(tuple(own), refused) for own, refused in zip(found, impossible, strict=True)]
 
     def _predict(
         self, asks: Sequence[Ask], owners: Sequence[int], splits: Sequence[Split], cases: Cases

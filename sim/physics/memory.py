@@ -98,9 +98,11 @@ def card_memory(
     none = np.zeros(len(cases), dtype=bool)
     exact = none if traced is None else traced
     as_reported = none if reported is None else reported
-    state, working, fixed = stack_columns(cases.stack, constants)
+    state, working, fixed, more = stack_columns(cases.stack, constants)
     ragged = np.maximum(1.0, cases.tokens / _RAGGED_FROM) ** constants.ragged_slope
-    fixed = fixed + constants.context_gib + np.where(cases.bits < 16, constants.quantised_gib, 0.0)
+    fixed = fixed + constants.context_gib + np.where(cases.bits < 16, more, 0.0)
+    apart = (cases.bits < 16) & (cases.zero == 3) & (cases.data > 1) & ~cases.deepspeed
+    fixed = fixed + np.where(apart, constants.sharded_quantised_gib, 0.0)
     talking = 1.0 * (cases.data > 1) + (cases.tensor > 1) + ((cases.pipeline > 1) & ~cases.naive)
     fixed = fixed + constants.link_gib * talking
     listed = constants.allocated
@@ -128,13 +130,13 @@ def _outputs(cases: Cases, constants: MemoryConstants) -> Floats:
     return np.where((cases.bits < 16) & ~cases.checkpointing, kept, 0.0)
 
 
-def stack_columns(names: Names, constants: MemoryConstants) -> tuple[Floats, Floats, Floats]:
-    """Factor on state, factor on working memory and fixed GiB of each framework, shape (n,) each."""
+def stack_columns(names: Names, constants: MemoryConstants) -> tuple[Floats, Floats, Floats, Floats]:
+    """Of each framework: factors on state and working memory, fixed GiB, GiB more with a quantised base."""
     found, where = np.unique(names, return_inverse=True)
     stacks: list[StackMemory] = [constants.stack(str(name)) for name in found]
-    state = np.array([stack.state for stack in stacks])[where]
-    working = np.array([stack.working for stack in stacks])[where]
-    return state, working, np.array([stack.fixed_gib for stack in stacks])[where]
+    rows = [(stack.state, stack.working, stack.fixed_gib, stack.quantised_gib) for stack in stacks]
+    state, working, fixed, quantised = np.array(rows, dtype=float).reshape(-1, 4).T[:, where]
+    return state, working, fixed, quantised
 
 
 def _deepspeed(cases: Cases, constants: MemoryConstants) -> Floats:

@@ -14,12 +14,14 @@ __all__ = ["MemoryConstants", "StackMemory"]
 class StackMemory(Strict):
     """What a framework adds to the bytes that a step allocates."""
 
-    state: float = Field(gt=0)
+    state: float = Field(gt=0, le=100)
     """Factor on weights, gradients and optimiser state."""
-    working: float = Field(gt=0)
+    working: float = Field(gt=0, le=100)
     """Factor on activations, logits and gathered shards: the pool's fragmentation, kernels' workspace."""
-    fixed_gib: float = Field(ge=0)
+    fixed_gib: float = Field(ge=0, le=1000)
     """GiB besides: the framework's own buffers."""
+    quantised_gib: float = Field(default=0.5, ge=0, le=1000)
+    """GiB more with a quantised base: workspace of its kernels and what loading leaves in the pool."""
 
 
 class MemoryConstants(Strict):
@@ -29,12 +31,12 @@ class MemoryConstants(Strict):
     """A framework that no published row is from."""
     stacks: Mapping[str, StackMemory] = {}
     """By framework, shrunk towards `common` in the fit."""
-    context_gib: float = Field(ge=0)
+    context_gib: float = Field(ge=0, le=1000)
     """CUDA context and libraries: on the card, but not among allocated bytes."""
     link_gib: float = Field(ge=0)
     """Buffers of the collectives, for each dimension over which cards talk."""
-    quantised_gib: float = Field(ge=0)
-    """More with a quantised base: workspace of its kernels and what loading leaves in the pool."""
+    sharded_quantised_gib: float = Field(ge=0, le=1000)
+    """More where FSDP shards a quantised base: layers gathered and unpacked beside each other."""
     quantised_output_bytes: float = Field(ge=0)
     """Bytes a token and output of a quantised layer that stay without checkpointing."""
     ragged: float = Field(ge=1)

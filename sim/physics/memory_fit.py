@@ -24,7 +24,6 @@ BEFORE: Mapping[str, tuple[float, float]] = {
     "common.state": (1.03, 0.03),
     "common.working": (1.2, 0.15),
     "common.fixed_gib": (0.5, 0.5),
-    "quantised_gib": (1.5, 0.5),
     "quantised_output_bytes": (2.0, 0.3),
     "ragged": (1.5, 0.3),
     "ragged_slope": (0.3, 0.5),
@@ -34,6 +33,8 @@ BEFORE: Mapping[str, tuple[float, float]] = {
     **{f"stacks.{name}.state": (1.03, 0.04) for name in _STACKS},
     **{f"stacks.{name}.working": (1.2, 0.2) for name in _STACKS},
     **{f"stacks.{name}.fixed_gib": (0.5, 0.7) for name in _STACKS},
+    # Only these two trained on a quantised base with a card measured; plain bitsandbytes needs less.
+    **{f"stacks.{name}.quantised_gib": (2.0, 0.5) for name in ("qwen", "ms-swift")},
 }
 """Constants that published rows speak of: value and spread (standard deviation of the logarithm) before any
 row is seen."""
@@ -101,7 +102,7 @@ def published_memory_prior() -> MemoryConstants:
             "stacks": dict.fromkeys(_STACKS, blank),
             "context_gib": 0.6,
             "link_gib": 0.5,
-            "quantised_gib": 1.5,
+            "sharded_quantised_gib": 0.0,
             "quantised_output_bytes": 2.0,
             "ragged": 1.5,
             "ragged_slope": 0.3,

@@ -77,10 +77,25 @@ def ways(
     return [tuple(own) for own in found]
 
 
+def _placeable(job_class: JobClass, offer: Offer) -> bool:
+    """Whether any allowed count of cards can stand on the offer, however the job is divided."""
+    arrangements = (False, True) if job_class.spans else (False,)
+    return any(
+        Layout.on(offer, gpus, spans) is not None
+        for gpus in job_class.counts or AUTO_COUNTS
+        for spans in arrangements
+    )
+
+
 def misfit_of(job_class: JobClass, offer: Offer, gpu: Gpu, tried: Sequence[Way]) -> Misfit:
     """Why none of the ways fits, with the smallest need among them."""
     if not tried:
-        counts = " or ".join(map(str, job_class.counts))
+        counts = " or ".join(map(str, job_class.counts or AUTO_COUNTS))
+        if _placeable(job_class, offer):
+            return Misfit(
+                f"no way to divide {job_class.model} with {job_class.method} over {counts} cards is left "
+                f"where the class asks for {job_class.split}"
+            )
         several = (
             "and its cards do not work together over several units"
             if not joins_units(offer)

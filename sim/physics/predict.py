@@ -51,6 +51,10 @@ def predict_rows(rows: Sequence[Mapping[str, Any]], constants: Constants) -> lis
             found.append(RowPrediction(reason=reasons[index]))
             continue
         speed = float(speeds[position])
+        if not np.isfinite(memory[position]):
+            found.append(RowPrediction(reason="numbers of the row or of the calibration are out of range"))
+            position += 1
+            continue
         said = bool(np.isfinite(speed) and speed > 0)
         known = bool(np.isfinite(table.capacity_gib[position]))
         by_memory, by_speed = str(tags[0][position]), str(tags[1][position])

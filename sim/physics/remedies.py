@@ -49,8 +49,8 @@ class Remedy:
 def remedies(job_class: JobClass, offer: Offer, catalog: Catalog, predict: Predictor) -> tuple[Remedy, ...]:
     """The ladder for a job on one card of an offer; empty where it fits as it is.
 
-    The steps end with the first that fits; the last entry is a larger card for the job as it was
-    written, where an offer of the catalogue has one that holds it.
+    Steps that would take more memory are left out. They end with the first that fits; the last entry is
+    a larger card for the job as it was written, where an offer of the catalogue has one that holds it.
     """
     gpu = catalog.gpus[offer.gpu]
     now = _ask(job_class, gpu, Layout(1, 1), catalog, predict)
@@ -68,10 +68,12 @@ def _ladder(
     steps: list[Remedy] = []
     current, before = job_class, now
     for change, harm, changed in _changes(job_class):
-        current = changed(current)
-        after = _ask(current, gpu, Layout(1, 1), catalog, predict)
+        tried = changed(current)
+        after = _ask(tried, gpu, Layout(1, 1), catalog, predict)
+        if after.memory_gib > before.memory_gib:
+            continue  # what takes more is no remedy, and the steps after it do without
         steps.append(_step(change, harm, 1, before, after, gpu))
-        before = after
+        current, before = tried, after
         if after.fits:
             return steps
     steps += _more_cards(current, offer, gpu, before, catalog, predict)
@@ -79,6 +81,8 @@ def _ladder(
         return steps
     for length, shorter in _shorter(current):
         after = _ask(shorter, gpu, Layout(1, 1), catalog, predict)
+        if after.memory_gib > before.memory_gib:
+            continue
         harm = "longer samples are cut or left out"
         steps.append(_step(f"samples of at most {length} tokens, one card", harm, 1, before, after, gpu))
         before = after
@@ -147,6 +151,8 @@ def _more_cards(
         if layout is None:
             continue
         after = _ask(sharded, gpu, layout, catalog, predict)
+        if after.memory_gib > before.memory_gib:
+            continue
         steps.append(
             _step(f"ZeRO-3 over {gpus} cards", "none; more cards are paid", gpus, before, after, gpu)
         )

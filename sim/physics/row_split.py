@@ -25,7 +25,7 @@ def _cell(row: Mapping[str, Any], key: str) -> str:
 
 def _cards(row: Mapping[str, Any]) -> int:
     try:
-        return max(1, round(float(_cell(row, "n_gpus") or 1)))
+        return max(1, round(float(_cell(row, "n_gpus").replace(",", "") or 1)))
     except (ValueError, OverflowError):
         return 1
 
@@ -66,7 +66,7 @@ def _size(row: Mapping[str, Any], name: str) -> int | None:
     short, long = _DIMENSIONS[name]
     own = _cell(row, short)
     if re.fullmatch(r"\d+(\.0)?", own):
-        return max(1, int(float(own)))
+        return max(1, int(own.removesuffix(".0")[:9]))
     for key in ("zero_or_fsdp", "notes"):
         words = _cell(row, key)
         # In the column a single letter counts too (t8 p4); in notes it could be anything.
@@ -79,7 +79,7 @@ def _size(row: Mapping[str, Any], name: str) -> int | None:
         before = re.search(rf"(\d+)[ -]?(?:way)?[ -]{long}", words)
         found = after or before
         if found:
-            return max(1, int(found[1]))
+            return max(1, int(found[1][:9]))
     return None
 
 
@@ -94,14 +94,15 @@ def micro_steps(row: Mapping[str, Any], samples: int, split: Split) -> float:
     words = " ".join(_cell(row, key) for key in ("notes", "zero_or_fsdp"))
     batch = re.search(r"(?:global[ _-]?batch(?:[ _-]?size)?|\bgbs)\s*(?:of)?\s*[=:]?\s*(\d+)", words)
     if batch:
-        return max(1.0, float(int(batch[1]) // max(1, samples)))
+        return max(1.0, float(int(batch[1][:9]) // max(1, samples)))
     return _FULL_PIPELINE * split.pipeline
 
 
 def layout_of(row: Mapping[str, Any], split: Split, gpu: Gpu | None) -> Layout:
     """Where the cards stand: eight to a machine unless the notes say other, linked as the row says."""
     cards, notes, words = split.cards, _cell(row, "notes"), _cell(row, "interconnect")
-    nodes = re.search(r"(\d+)\s*(?:nodes?|machines?|hosts?)\s*(?:x|of|with|,)\s*(\d+)", notes + " " + words)
+    several = r"(?<!\d)(\d{1,9})\s*(?:nodes?|machines?|hosts?)\s*(?:x|of|with|,)\s*(\d{1,9})(?!\d)"
+    nodes = re.search(several, notes + " " + words)
     per_machine = min(cards, 8)
     if nodes and int(nodes[1]) * int(nodes[2]) == cards:
         per_machine = int(nodes[2])

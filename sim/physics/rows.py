@@ -19,9 +19,10 @@ from sim.model.work import Method
 from sim.physics.cases import Case
 from sim.physics.recipe import LINEARS, Recipe
 from sim.physics.row_split import layout_of, micro_steps, split_of
+from sim.physics.split import Split
 from sim.physics.task import Task
 
-__all__ = ["NEEDED", "MisreadError", "Row", "number", "read_row", "text"]
+__all__ = ["LARGEST", "NEEDED", "MisreadError", "Row", "number", "read_row", "text"]
 
 NEEDED = ("model", "method", "micro_batch", "seq_len", "gpu")
 """Columns without which nothing can be said of any row."""
@@ -69,6 +70,10 @@ _LAYERS: Mapping[str, tuple[str, ...]] = {
     **{name: (name,) for name in LINEARS},
     **{f"{name}_proj": (name,) for name in LINEARS},
 }
+
+
+LARGEST = 1_000_000_000
+"""Above this no size of a run is meant in earnest, and sums of squares would leave what a float holds."""
 
 
 class MisreadError(Exception):
@@ -124,8 +129,11 @@ def read_row(row: Mapping[str, Any], catalog: Catalog) -> Row:
     if task.rank > model.hidden:
         msg = f"rank {task.rank} is larger than the hidden size {model.hidden}"
         raise MisreadError(msg)
-    _positive(row, "n_gpus", 1)
+    cards = round(_positive(row, "n_gpus", 1))
     split = split_of(row, task)
+    wrong = _no_split(split, task, cards if text(row, "n_gpus") else split.cards)
+    if wrong:
+        raise MisreadError(wrong)
     if split.pipeline > 1 and number(row, "grad_accum") is None:
         steps = micro_steps(row, task.micro_batch * split.data, split)
         task = replace(task, recipe=replace(recipe, accumulation=steps))
@@ -135,6 +143,17 @@ def read_row(row: Mapping[str, Any], catalog: Catalog) -> Row:
         allocated="traced" in kind or "allocated" in kind,
         capacity_gib=_capacity(row, gpu),
     )
+
+
+def _no_split(split: Split, task: Task, cards: int) -> str:
+    """Why a division that a row names cannot be; empty where it can."""
+    if split.cards != cards:
+        return f"{split.name} is a division over {split.cards} cards; n_gpus is {cards}"
+    if task.model.heads % split.tensor:
+        return f"{task.model.heads} attention heads do not divide by {split.tensor}"
+    if split.pipeline > task.model.layers:
+        return f"{split.pipeline} stages, but the model has {task.model.layers} layers"
+    return ""
 
 
 _CHIPS = {"a100": "A100-80G", "v100": "V100-32G", "a800": "A800-80G"}
@@ -160,6 +179,9 @@ def _positive(row: Mapping[str, Any], key: str, default: float | None = None) ->
         raise MisreadError(msg)
     if value < 1:
         msg = f"{key} is {value:g}; it must be at least 1"
+        raise MisreadError(msg)
+    if value > LARGEST:
+        msg = f"{key} is {value:g}; it must be at most {LARGEST:,}"
         raise MisreadError(msg)
     return value
 
@@ -188,10 +210,13 @@ def _model(row: Mapping[str, Any], catalog: Catalog) -> LanguageModel:
             msg = f"model {text(row, 'model') or '(empty)'!r} is not in the catalogue"
             raise MisreadError(msg)
         return named
-    layers, hidden, heads, ffn, vocab = (round(size) for size in sizes if size is not None)
-    kv_heads = round(number(row, "kv_heads") or heads)
-    matrices = named.ffn_matrices if named else round(number(row, "ffn_matrices") or 3)
+    layers, hidden, heads, ffn, vocab = (round(_positive(row, key)) for key in keys)
+    kv_heads = round(_positive(row, "kv_heads", heads))
+    matrices = named.ffn_matrices if named else round(_positive(row, "ffn_matrices", 3))
     head_dim = named.head_dim if named and named.hidden == hidden else hidden // heads
+    if head_dim < 1 or matrices not in (2, 3):
+        msg = f"no model has {hidden} as hidden, {heads} heads and {matrices} feed-forward matrices"
+        raise MisreadError(msg)
     tied = text(row, "tied").lower() in {"1", "1.0", "y", "true"}
     width = head_dim * (heads + kv_heads)
     linear = layers * hidden * (2 * width + matrices * ffn)
@@ -241,11 +266,13 @@ def _recipe(row: Mapping[str, Any], method: Method) -> Recipe:
         kbit_prep=_kbit_prep(row, stack, tag),
         adapter_bytes=2.0 if "16" in adapter or (pure and "32" not in adapter) else 4.0,
         autocast=autocast == "y" if autocast else method != "full" and not pure and tag != "ds",
+        # As for a job class: where nothing is said, sharded state has a 32-bit master.
+        master_if_sharded=not master and not tag and not pure,
         master=master == "y" if master else tag in {"ds", "amp", "fp32"} or stack.startswith("optimized"),
         master_copy=not master and (tag == "ds" or stack.startswith("optimized")),
         deepspeed=tag == "ds" or "zero" in text(row, "zero_or_fsdp").lower(),
         dropout=(number(row, "lora_dropout") or 0) > 0,
-        accumulation=max(1.0, number(row, "grad_accum") or 1.0),
+        accumulation=min(max(1.0, number(row, "grad_accum") or 1.0), float(LARGEST)),
         stack=stack,
         in_backward=_in_backward(row),
         fp8="fp8" in stack or (number(row, "bits") == 8 and method == "full"),

@@ -63,7 +63,11 @@ def fit_memory_rows(table: Measurements, rows: Flags) -> MemoryConstants:
     own, weights = table.take(rows), group_weights(table)[rows]
     typed = load_constants().memory
     prior = published_memory_prior().model_copy(
-        update={"link_gib": typed.link_gib, "sharded_copy": typed.sharded_copy}
+        update={
+            "link_gib": typed.link_gib,
+            "sharded_copy": typed.sharded_copy,
+            "sharded_quantised_gib": typed.sharded_quantised_gib,
+        }
     )
     return fit_memory(own.cases, own.memory_gib, weights, prior, reported=own.allocated)
 

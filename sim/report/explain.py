@@ -26,11 +26,21 @@ ENDINGS = {
     "done": "done",
     "killed": "killed: it ran past its time limit",
     "horizon": "still running at the end of the horizon",
+    "cancelled": "cancelled by its user",
+    "failed": "failed by an error of its own, and was given up",
+    "retried": "failed by an error of its own; its user submits it again, from the beginning",
+    "bad_result": "done, but its result was bad (silent corruption of data): done again from the beginning",
     "lease_end": "interrupted: the lease of its cards ended",
+    "preempted": "interrupted: a job of higher priority took its cards",
+    "window_end": "interrupted: the window ended in which its cards may train",
     "gpu_reset": "interrupted: a card had to be reset",
     "gpu_fatal": "interrupted: a card failed for good and its machine was replaced",
     "node": "interrupted: the machine failed",
     "network": "interrupted: the machine lost its network or storage",
+    "ecc_uncorrectable": "interrupted: an error in a card's memory could not be corrected",
+    "switch": "interrupted: a switch or store that several machines share failed",
+    "site": "interrupted: the site failed",
+    "maintenance": "interrupted: planned maintenance of the machine",
 }
 """How a stay on cards ended, in words."""
 
@@ -116,7 +126,7 @@ def _life(history: History, job: Job, record: JobRecord) -> Iterable[Event]:
             yield Event(attempt.start_us, _meanwhile(history, job, since, attempt.start_us))
         yield Event(attempt.start_us, _start(attempt, attempt.start_us - since))
         yield Event(attempt.end_us, _ending(history, job, attempt))
-        since = attempt.end_us
+        since = attempt.end_us + attempt.pause_us
     if record.state == "waiting":
         yield Event(since, _obstacle(history, job, since))
         yield Event(horizon, _meanwhile(history, job, since, horizon))
@@ -185,7 +195,9 @@ def _pool_text(history: History, pool: Cards) -> str:
         names = [history.label(job) for job in pool.jobs[:SHOWN_JOBS]]
         rest = len(pool.jobs) - len(names)
         text += f" with {', '.join(names)}{f' and {rest} more' if rest else ''}"
-    return text + (f", {pool.down} down after a failure" if pool.down else "")
+    text += f", {pool.down} down after a failure" if pool.down else ""
+    text += f", {pool.away} outside of the windows of their lease" if pool.away else ""
+    return text + (f", {pool.reserved} in reserve" if pool.reserved else "")
 
 
 def _start(attempt: Attempt, waited_us: Micros) -> str:

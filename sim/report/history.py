@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from sim.model.job import Job
@@ -22,11 +23,15 @@ class Cards:
     down: int
     jobs: tuple[int, ...]
     """Jobs that hold the busy ones."""
+    away: int = 0
+    """Outside of the windows of their lease."""
+    reserved: int = 0
+    """Kept out of training."""
 
     @property
     def free(self) -> int:
-        """Cards in working order without a job."""
-        return max(0, self.leased - self.busy - self.down)
+        """Cards in working order, for jobs to use, without a job."""
+        return max(0, self.leased - self.busy - self.down - self.away - self.reserved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +43,13 @@ class Use:
     down_us: Micros
     jobs: tuple[tuple[int, Micros], ...]
     """Job and card-time, most first."""
+    withheld_us: Micros = 0
+    """Outside of the windows of a lease, or kept out of training."""
 
     @property
     def free_us(self) -> Micros:
-        """In working order, without a job."""
-        return max(0, self.leased_us - self.busy_us - self.down_us)
+        """In working order, for jobs to use, without a job."""
+        return max(0, self.leased_us - self.busy_us - self.down_us - self.withheld_us)
 
 
 class History:
@@ -51,6 +58,8 @@ class History:
     def __init__(self, prepared: Prepared, result: RunResult) -> None:
         self.prepared = prepared
         self.result = result
+        names = [strategy.name for strategy in prepared.question.scenario.strategies]
+        self.plan = prepared.plans[names.index(result.strategy)]
         self.policy = prepared.question.scenario.strategy(result.strategy).policy
         self.records: dict[int, JobRecord] = {record.job: record for record in result.log.jobs}
         self.attempts: dict[int, list[Attempt]] = {}
@@ -74,10 +83,30 @@ class History:
             if attempt.offer == offer and attempt.start_us <= at_us < attempt.end_us
         ]
         failures = self.result.log.failures
-        away = [f for f in failures if f.offer == offer and f.at_us <= at_us < f.back_us]
-        down = sum(size if failure.card is None else 1 for failure in away)
+        broken = [f for f in failures if f.offer == offer and f.at_us <= at_us < f.back_us]
+        down = sum(size if failure.card is None else 1 for failure in broken)
         busy = sum(len(attempt.cards) for attempt in held)
-        return Cards(offer, leased, busy, min(down, leased), tuple(attempt.job for attempt in held))
+        jobs = tuple(attempt.job for attempt in held)
+        away, reserved = self._withheld((offer,), at_us, at_us + 1)
+        return Cards(offer, leased, busy, min(down, leased), jobs, away, reserved)
+
+    def _withheld(self, offers: Collection[str], start_us: Micros, end_us: Micros) -> tuple[Micros, Micros]:
+        """Card-time of leased cards of these offers outside of windows, and in reserve."""
+        away = reserved = 0
+        for pool in self.plan.pools:
+            if pool.offer not in offers:
+                continue
+            for span in pool.leases:
+                last = end_us if span.end_us is None else min(end_us, span.end_us)
+                present = max(0, last - max(start_us, span.start_us))
+                opened = sum(
+                    max(0, (last if end is None else min(last, end)) - max(start_us, begin))
+                    for begin, end in span.usable
+                )
+                cards = span.count * pool.gpus_per_machine
+                away += (present - opened) * (cards - span.reserve)
+                reserved += present * span.reserve
+        return away, reserved
 
     def waiting(self, at_us: Micros) -> tuple[int, ...]:
         """Jobs in the queue at an instant, in order of submission."""
@@ -91,7 +120,7 @@ class History:
             return False
         if record.end_us is not None and record.end_us <= at_us:
             return False
-        return not any(a.start_us <= at_us < a.end_us for a in self.attempts.get(job.id, ()))
+        return not any(a.start_us <= at_us < a.end_us + a.pause_us for a in self.attempts.get(job.id, ()))
 
     def fewest_cards(self, job: Job, offer: str) -> int | None:
         """Smallest number of cards of an offer on which the job runs; None: it does not fit there."""
@@ -128,4 +157,5 @@ class History:
                 if failure.offer in offers
             ),
             jobs=tuple(sorted(taken.items(), key=lambda item: (-item[1], item[0]))),
+            withheld_us=sum(self._withheld(offers, start_us, end_us)),
         )

@@ -29,7 +29,9 @@ from sim.experiments.wording import plain
 
 __all__ = [
     "INK",
+    "PALETTE",
     "Look",
+    "drawable",
     "grid",
     "label_points",
     "look",
@@ -102,7 +104,7 @@ def names(strategies: Sequence[str]) -> list[str]:
     """What stands for each strategy in a chart: its name on at most three lines, or `S2` where no
     font at hand can draw the name; the tables give the full names."""
     return [
-        _wrapped(plain(name)) if _drawable(plain(name)) else f"S{number} (in the tables)"
+        _wrapped(plain(name)) if drawable(plain(name)) else f"S{number} (in the tables)"
         for number, name in enumerate(strategies, start=1)
     ]
 
@@ -247,6 +249,7 @@ def _families() -> tuple[str, ...]:
 
 
 @cache
-def _drawable(name: str) -> bool:
+def drawable(name: str) -> bool:
+    """Whether the fonts at hand have every sign of a name."""
     fonts = [font_manager.get_font(font_manager.findfont(family)) for family in _families()]
     return all(sign == " " or any(font.get_char_index(ord(sign)) for font in fonts) for sign in name)

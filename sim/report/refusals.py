@@ -57,5 +57,5 @@ def refused_kinds(prepared: Prepared, result: RunResult) -> tuple[Refused, ...]:
 
 def _offers_of(prepared: Prepared, strategy: str) -> list[str]:
     asked = prepared.question.scenario.strategy(strategy)
-    hourly = [asked.burst.offer] if asked.burst is not None else []
-    return [lease.offer for lease in asked.leases] + hourly
+    hourly = [asked.burst.offer_id] if asked.burst is not None else []
+    return [lease.offer_id for lease in asked.leases] + hourly

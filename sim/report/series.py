@@ -53,7 +53,7 @@ def paid_money(run: RunResult, scenario: Scenario) -> Curve:
     payments: dict[int, float] = {0: 0.0}
     for charge in run.ledger.charges:
         at = max(0, _elapsed(scenario, charge.cash_date))
-        if at < horizon:
+        if at < horizon and not charge.sunk:
             payments[at] = payments.get(at, 0.0) + float(charge.billed_cost)
     moments = sorted(payments)
     paid = np.cumsum([payments[at] for at in moments])
@@ -92,6 +92,10 @@ def waits(result: StrategyResult) -> Curve | None:
     return Curve(np.mean(np.array(runs, dtype=float), axis=0), np.array(WAIT_GRID))
 
 
+_LAST = ("done", "killed", "cancelled", "failed", "horizon")
+"""How a stay ends after which its job does not wait again."""
+
+
 def _waiting(run: RunResult) -> Iterable[Interval]:
     """One piece a stay in the queue, worked out from submissions, stays on cards and final states."""
     jobs = run.jobs.jobs
@@ -102,8 +106,8 @@ def _waiting(run: RunResult) -> Iterable[Interval]:
         begin = since.get(stay.job)
         if begin is not None:
             yield begin, stay.start_us, 1.0
-        since[stay.job] = None if stay.ended in ("done", "killed", "horizon") else stay.end_us
-    gone = {record.job for record in run.log.jobs if record.state in ("done", "killed")}
+        since[stay.job] = None if stay.ended in _LAST else stay.end_us + stay.pause_us
+    gone = {record.job for record in run.log.jobs if record.state in _LAST}
     for job, begin in since.items():
         if begin is not None and job not in gone:
             yield begin, run.log.horizon_us, 1.0

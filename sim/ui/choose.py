@@ -65,8 +65,8 @@ def show_question(question: Question) -> None:
         {
             "Strategy": strategy.name,
             "Queue": strategy.policy,
-            "Leases": "; ".join(f"{lease.count} x {lease.offer}, {lease.plan}" for lease in strategy.leases),
-            "By the hour": f"up to {strategy.burst.max} x {strategy.burst.offer}" if strategy.burst else "",
+            "Leases": "; ".join(f"{item.count} x {item.offer_id}, {item.plan}" for item in strategy.leases),
+            "By the hour": f"up to {burst.max} x {burst.offer_id}" if (burst := strategy.burst) else "",
         }
         for strategy in scenario.strategies
     ]

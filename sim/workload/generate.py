@@ -7,15 +7,17 @@ class or moving the horizon changes no job that was there before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 
 import numpy as np
 from scipy.special import ndtri
 
-from sim.model.job import Job, JobSet, JobShape
+from sim.model.job import Job, JobSet, JobShape, UserEnd
 from sim.model.scenario import JobClass, Scenario
 from sim.streams import Streams
 from sim.workload.arrivals import Clock, Ints, batch_times, clock_of
 from sim.workload.distributions import Floats, draw, whole
+from sim.workload.ends import draw_ends
 from sim.workload.readers import TraceRow
 
 __all__ = ["generate", "shapes_of"]
@@ -55,7 +57,8 @@ def generate(scenario: Scenario, trace: Sequence[TraceRow], streams: Streams) ->
     number = iter(ids.tolist())
     made: list[Job] = []
     for place, (job_class, (times, work, luck)) in enumerate(zip(classes, drawn, strict=True)):
-        made += _class_jobs(job_class, place, (times, work, luck), number)
+        ends = draw_ends(job_class, len(times), streams)
+        made += _class_jobs(job_class, place, (times, work, luck), ends, number)
     made += _trace_jobs(scenario, rows, {shape: place for place, shape in enumerate(shapes)}, number)
     jobs = tuple(made[place] for place in order.tolist())
     return JobSet(shapes=shapes, jobs=jobs, notes=_notes(scenario, trace, len(rows)))
@@ -76,14 +79,18 @@ def _draw_class(
 
 
 def _class_jobs(
-    job_class: JobClass, shape: int, drawn: tuple[Ints, Floats, Floats], ids: Iterator[int]
+    job_class: JobClass,
+    shape: int,
+    drawn: tuple[Ints, Floats, Floats],
+    ends: Sequence[tuple[UserEnd, ...]] | None,
+    ids: Iterator[int],
 ) -> list[Job]:
     head, team, priority = job_class.name, job_class.team, job_class.priority
     deadline, limit = job_class.deadline, job_class.limit
-    each = zip(*(values.tolist() for values in drawn), strict=True)
+    each = zip(*(values.tolist() for values in drawn), ends or repeat(()), strict=False)
     return [
-        Job(next(ids), f"{head}-{number:06d}", shape, submit, amount, team, priority, deadline, limit, luck)
-        for number, (submit, amount, luck) in enumerate(each)
+        Job(next(ids), f"{head}-{n:06d}", shape, submit, amount, team, priority, deadline, limit, luck, end)
+        for n, (submit, amount, luck, end) in enumerate(each)
     ]
 
 

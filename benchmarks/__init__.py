@@ -1,0 +1,1 @@
+"""Benchmarks of fleetsim; `python -m benchmarks` times the engine."""

@@ -1,0 +1,87 @@
+"""What is left of a job's work: after a lost disk and its snapshots, and after silent corruption.
+
+Work is in microseconds at the speed of the job's last stay, as everywhere in `execution`.
+"""
+
+from __future__ import annotations
+
+from sim.engine.stay import Run, Stay
+from sim.units import Micros
+
+__all__ = ["corrupt", "disk_lost", "forget", "forget_clean", "reached", "restored"]
+
+
+def disk_lost(run: Run) -> bool:
+    """Whether the disk that held the job's checkpoints was lost since they were written."""
+    where = run.saved_where
+    return where is not None and where.machine.disk_epoch != run.saved_epoch
+
+
+def restored(run: Run) -> tuple[Stay | None, Micros, Micros]:
+    """What a snapshot brought back of a lost disk: (stay in which it was taken, work, card-time).
+
+    Snapshots of one machine know the files of a job that ran there when they were taken; of its
+    checkpoints, those that were complete by then. Nothing comes back without snapshots.
+    """
+    if run.saved_where is None:
+        return None, 0, 0
+    machine = run.saved_where.machine
+    at_us = machine.restored[run.saved_epoch]
+    following: Stay | None = None
+    for stay in reversed(run.history):
+        if stay.start_us <= at_us:
+            if stay.cards[0].machine is not machine:
+                break
+            gain = _gained(stay, at_us)
+            if gain is None and following is not None:
+                # Between two stays: what the later one found, for the disk may have been lost before.
+                work = following.before_us * run.total_us // following.total_us
+                return stay, *_at_most_now(run, work, following.before_card_us)
+            gain = stay.gain_us if gain is None else gain
+            work = (stay.before_us + gain) * run.total_us // stay.total_us
+            card = stay.before_card_us + gain * len(stay.cards)
+            return (stay, work, card) if stay is run.stay else (stay, *_at_most_now(run, work, card))
+        following = stay
+    return None, 0, 0
+
+
+def _at_most_now(run: Run, work: Micros, card: Micros) -> tuple[Micros, Micros]:
+    """A job never goes forward by a loss: files of long ago that it had lost elsewhere are not used."""
+    return min(work, run.saved_us), min(card, run.kept_card_us)
+
+
+def _gained(stay: Stay, at_us: Micros) -> Micros | None:
+    """Work of a stay that its checkpoints held at an instant; None: it was over, or had failed, by then."""
+    elapsed = at_us - stay.start_us
+    if stay.ended_us is None:
+        return stay.split(elapsed if stay.failed is None else min(elapsed, stay.failed_us))[3]
+    last = stay.ended_us - stay.start_us if stay.failed is None else stay.failed_us
+    return None if elapsed >= last else stay.split(elapsed)[3]
+
+
+def corrupt(run: Run, now: Micros) -> None:
+    """From here on the job's state is wrong, and so is every checkpoint written after."""
+    stay = run.stay
+    if stay is not None and stay.failed is None and run.bad_us is None:
+        run.bad_us = run.saved_us + stay.split(now - stay.start_us)[2]
+
+
+def forget_clean(run: Run) -> None:
+    """A job that went back to a checkpoint from before the corruption is sound again."""
+    if run.bad_us is not None and run.saved_us <= run.bad_us:
+        run.bad_us = None
+
+
+def forget(run: Run) -> Micros:
+    """Nothing of the work counts any more; returns the card-time of what earlier stays had saved."""
+    voided = run.kept_card_us
+    run.kept_card_us = run.saved_us = 0
+    run.bad_us, run.saved_where = None, None
+    run.history.clear()
+    return voided
+
+
+def reached(stay: Stay, work_us: Micros) -> Micros:
+    """Elapsed time of a stay at which so much of its work is done."""
+    written = min(max(0, -(-work_us // stay.every_us) - 1), stay.pieces - 1)
+    return stay.startup_us + work_us + written * stay.cost_us

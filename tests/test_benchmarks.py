@@ -1,0 +1,155 @@
+"""The benchmarks run and say what they should; how fast anything is here is not looked at."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.__main__ import arguments, effort_of, main
+from benchmarks.engine import others, worlds
+from benchmarks.engine.report import as_json, as_page, as_table, line_as_json
+from benchmarks.engine.rows import ROWS, Line, Options, Skipped
+from benchmarks.engine.timing import FLOOR, Effort, take_turns, timeout_us
+from sim.units import HOUR, SECOND
+
+TINY = Effort(divide=2_000, rounds=1, verdict=False, timeouts=2_000)
+ABOUT = {
+    "date": "2026-01-01",
+    "machine": "two cores",
+    "python": "3.11",
+    "simpy": "4",
+    "rounds": 5,
+    "divide": 1,
+}
+
+
+@cache
+def lines_of(name: str) -> tuple[Line | Skipped, ...]:
+    return tuple(ROWS[name].measure(Options(TINY)))
+
+
+@pytest.mark.parametrize("name", list(ROWS))
+def test_the_smallest_size_of_every_row(name: str) -> None:
+    lines = lines_of(name)
+    assert lines
+    for line in lines:
+        assert line.row == name
+        if isinstance(line, Line):
+            assert len(line.values) == TINY.rounds
+            assert all(value > 0 for value in line.values)
+        data = line_as_json(line, verdict=False)
+        assert json.loads(json.dumps(data)) == data
+
+
+def test_every_target_of_the_engine_has_its_line() -> None:
+    targets = {
+        (line.row, line.target, line.unit)
+        for name in ("small", "thousand", "large", "growth", "mm8")
+        for line in lines_of(name)
+        if isinstance(line, Line)
+    }
+    assert {
+        ("small", 8.0, "x timeout"),
+        ("thousand", 13.0, "x timeout"),
+        ("large", 20.0, "x timeout"),
+        ("large", 600.0, "MB"),
+        ("growth", 1.5, "x 200 jobs"),
+        ("mm8", 0.7, "x Ciw"),
+        ("mm8", 1.3, "x process a job"),
+    } <= targets
+
+
+def test_without_accasim_its_row_says_how_to_get_it() -> None:
+    (line,) = lines_of("accasim")
+    assert isinstance(line, Skipped)
+    assert "pip install accasim" in line.why
+
+
+@pytest.mark.parametrize(
+    ("median", "target", "at_least", "met"),
+    [(7.9, 8.0, False, True), (8.1, 8.0, False, False), (30.0, 25.0, True, True), (3.0, 25.0, True, False)],
+)
+def test_a_verdict_is_about_the_median(median: float, target: float, at_least: bool, met: bool) -> None:
+    line = Line("small", "case", "x", [0.1, median, 1e9], target, at_least)
+    assert line_as_json(line, verdict=True)["met"] is met
+    assert line_as_json(line, verdict=False)["met"] is None
+
+
+def test_no_verdict_at_other_sizes_or_with_few_rounds() -> None:
+    assert effort_of(arguments([])).verdict
+    assert effort_of(arguments(["--rounds", "7"])).verdict
+    assert not effort_of(arguments(["--quick"])).verdict
+    assert not effort_of(arguments(["--rounds", "4"])).verdict
+    assert not effort_of(arguments(["--divide", "2"])).verdict
+
+
+def test_contenders_take_turns() -> None:
+    turns: list[str] = []
+
+    def contender(name: str) -> float:
+        turns.append(name)
+        return 1.0
+
+    effort = Effort(1, 3, verdict=False, timeouts=1_000)
+    samples = take_turns({"a": lambda: contender("a"), "b": lambda: contender("b")}, effort)
+    assert turns == ["a", "b"] * 3
+    assert samples.ratios("a", "b") == [1.0, 1.0, 1.0]
+    assert len(samples.us[FLOOR]) == 3
+
+
+def test_the_timeout_takes_some_time() -> None:
+    assert 0 < timeout_us(2_000) < 1_000
+
+
+def test_the_textbook_model_and_the_engine_agree_job_by_job() -> None:
+    # Jobs of 1 h at 0 h, 0.5 h and 0.6 h on one card start at 0 h, 1 h and 2 h.
+    submits, runs = np.array([0.0, 0.5, 0.6]), np.ones(3)
+    records = others.process_a_job(submits, runs, 1)
+    assert [started for _, started, _ in sorted(records)] == [0.0, 1.0, 2.0]
+    log = worlds.queue(1, submits, runs).run()
+    assert [record.start_us for record in log.jobs] == [0, HOUR, 2 * HOUR]
+
+
+@pytest.mark.parametrize("load", [0.7, 1.3])
+def test_all_jobs_of_a_fleet_end(load: float) -> None:
+    world = worlds.fleet(32, 400, load=load)
+    log = world.run()
+    assert len(log.jobs) == 400
+    assert {record.state for record in log.jobs} == {"done"}
+    assert log.failures
+    sizes = [world.jobs.shapes[job.shape].gpus[0] for job in world.jobs.jobs]
+    assert set(sizes) == set(worlds.GANGS)
+
+
+def test_the_jobs_for_accasim_are_whole_seconds() -> None:
+    world = worlds.whole_seconds(64, 200)
+    assert all(job.submit_us % SECOND == 0 and job.work % SECOND == 0 for job in world.jobs.jobs)
+    assert not world.run().failures
+
+
+def test_table_page_and_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        line_as_json(
+            Line("small", "fifo", "x timeout", [6.0, 7.0, 9.0], 8.0, us_per_job={"fifo": 9.0, FLOOR: 1.3}),
+            verdict=True,
+        ),
+        line_as_json(Skipped("accasim", "fifo", "not here"), verdict=True),
+    ]
+    document = as_json(lines, ABOUT)
+    table = as_table(document["lines"])
+    assert "7 x timeout" in table
+    assert "skipped" in table
+    page = as_page(document)
+    assert "| small: fifo | ≤ 8 | 7 x timeout | 6 to 9 | yes |" in page
+    assert "1 of 1 targets are met." in page
+    assert "Not measured here: fifo (not here)." in page
+    file = tmp_path / "figures.json"
+    file.write_text(json.dumps(document))
+    main(["--from", str(file)])
+    assert capsys.readouterr().out.strip() == table
+    main(["--list"])
+    assert "mm8:" in capsys.readouterr().out
