@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sim.units import Micros
 
 __all__ = ["PoolView", "QueuedJob", "WayView"]
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedJob:
+class QueuedJob(NamedTuple):
     """A job in the queue, as a queue policy sees it."""
 
     id: int

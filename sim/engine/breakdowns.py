@@ -10,9 +10,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from itertools import count
 
-import simpy
-
-from sim.engine.clock import Moment, Order
+from sim.engine.clock import Clock, Moment, Order
 from sim.engine.execution import Executor, Run
 from sim.engine.failures import FailureEvent
 from sim.engine.fleet import Card, Machine, Pool
@@ -29,7 +27,7 @@ class Breakdowns:
 
     def __init__(
         self,
-        env: simpy.Environment,
+        env: Clock,
         pool: Pool,
         events: Sequence[FailureEvent],
         executor: Executor,

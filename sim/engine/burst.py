@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import simpy
 
 from sim.decisions.strategies import release_at
-from sim.engine.clock import Moment, Order
+from sim.engine.clock import Clock, Moment, Order
 from sim.engine.execution import Run
 from sim.engine.fleet import Machine, Pool
 from sim.model.fleet import BurstSpec
@@ -40,7 +39,7 @@ class Burst:
 
     def __init__(
         self,
-        env: simpy.Environment,
+        env: Clock,
         spec: BurstSpec,
         pool: Pool,
         streams: Streams,

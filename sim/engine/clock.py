@@ -6,6 +6,7 @@ arrivals, then one decision, then the clock of the oldest waiter.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from simpy.events import EventPriority
 
 from sim.units import Micros
 
-__all__ = ["Moment", "Order"]
+__all__ = ["Clock", "Moment", "Order"]
 
 
 class Order:
@@ -31,27 +32,78 @@ class Order:
     OLDEST_WAITER = EventPriority(10)
 
 
-class Moment(simpy.Event):
-    """A point in time with one callback; leaner than a timeout and a process.
+class Moment:
+    """A point in time with one callback; leaner than an event of SimPy and its list of callbacks.
 
     The callback gets the moment; `subject` is what it is about and `version` tells a callback
     whether the subject has moved on since, so that a stale moment is ignored, never removed.
     """
 
+    __slots__ = ("callback", "subject", "version")
+
     def __init__(
         self,
-        env: simpy.Environment,
+        clock: Clock,
         at_us: Micros,
         order: EventPriority,
         callback: Callable[[Moment], None],
         subject: Any = None,
         version: int = 0,
     ) -> None:
-        self.env = env
-        self.callbacks = [callback]
-        self._ok = True
-        self._value = None
-        self._defused = False
+        self.callback = callback
         self.subject = subject
         self.version = version
-        env.schedule(self, priority=order, delay=at_us - env.now)
+        clock.put(at_us, order, self)
+
+
+class Clock(simpy.Environment):
+    """SimPy's clock and event queue, played moment by moment.
+
+    Two things need no place in the queue: arrivals come in order of time from `arrivals`, and one
+    decision follows the last moment of an instant in which `decide` was asked for.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_us: Micros = 0
+        """The same as `now`; a plain attribute, for it is read a dozen times a job."""
+        self.decide: Callable[[], None] | None = None
+        """What to do once this instant's other moments are over."""
+
+    def put(self, at_us: Micros, order: EventPriority, moment: Moment) -> None:
+        """Let a moment come at its time, in its place among those of that instant."""
+        heapq.heappush(self._queue, (at_us, order, next(self._eid), moment))  # type: ignore[misc]
+
+    def play(self, until_us: Micros, next_us: Micros, arrive: Callable[[], Micros]) -> None:
+        """Let everything before `until_us` happen.
+
+        `next_us` is the time of the first arrival; `arrive` lets it happen and gives the time of
+        the next.
+        """
+        queue: list[Any] = self._queue
+        pop = heapq.heappop
+        arrival, decision = Order.ARRIVAL, Order.DECISION
+        end = (until_us, -1)
+        queue.append(end)  # a stop at the far end, so that the queue is never empty
+        heapq.heapify(queue)
+        while True:
+            head = queue[0]
+            at_us = head[0]
+            if next_us < at_us or (next_us == at_us and head[1] > arrival):
+                self._now = self.now_us = next_us
+                next_us = arrive()
+            elif at_us >= until_us:
+                break
+            else:
+                pop(queue)
+                self._now = self.now_us = at_us
+                moment = head[3]
+                moment.callback(moment)
+            while self.decide is not None:  # a decision may ask for another one at once
+                head = queue[0]
+                now = self.now_us
+                if next_us <= now or (head[0] == now and head[1] <= decision):
+                    break
+                decide, self.decide = self.decide, None
+                decide()
+        self._now = self.now_us = until_us

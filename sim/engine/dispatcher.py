@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import simpy
-
 from sim.decisions.policies import POLICIES
 from sim.decisions.strategies import units_needed
 from sim.engine.backfill import EasyQueue
 from sim.engine.burst import Burst
 from sim.engine.capacity import capacity_steps
-from sim.engine.clock import Moment, Order
+from sim.engine.clock import Clock
 from sim.engine.conservative import ConservativeQueue
 from sim.engine.execution import Executor, Run, Stay
 from sim.engine.fleet import Pool
@@ -31,7 +29,7 @@ class Dispatcher:
 
     def __init__(
         self,
-        env: simpy.Environment,
+        env: Clock,
         plan: FleetPlan,
         pools: Sequence[Pool],
         shapes: Sequence[JobShape],
@@ -50,7 +48,6 @@ class Dispatcher:
         self._follow: Follower | None = None
         """Who must be told of every start and end of a stay."""
         self._queue = self._line(plan)
-        self._deciding = False
 
     def _line(self, plan: FleetPlan) -> Line:
         policy, parameters = POLICIES[plan.policy], plan.parameters
@@ -80,8 +77,11 @@ class Dispatcher:
         last = self._last_chance[run.job.shape]
         if last is not None and run.job.submit_us >= last:
             self._refuse(run)
-        else:
-            self._enqueue(run)
+            return
+        if self._queue.push(run):
+            self.env.decide = self._decide
+        if self.burst is not None:
+            self.burst.watch(run)
 
     def requeue(self, run: Run) -> None:
         """An interrupted job waits again, with its old place in the order."""
@@ -139,15 +139,14 @@ class Dispatcher:
         """Cards have come or become free: decide once this instant's other events are over."""
         if self._follow is not None:
             self._follow.dirty = True
-        self._await_decision()
+        # A job that comes into an empty queue is its head, and asks for a decision itself.
+        if self._queue.waiting or self.burst is not None:
+            self.env.decide = self._decide
 
     def _await_decision(self) -> None:
-        if not self._deciding:
-            self._deciding = True
-            Moment(self.env, self.executor.now, Order.DECISION, self._decide)
+        self.env.decide = self._decide
 
-    def _decide(self, _: Moment) -> None:
-        self._deciding = False
+    def _decide(self) -> None:
         if self._queue.waiting:
             self._queue.start_what_fits(self._try_start)
         if self.burst is not None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import simpy
-
 from sim.decisions.checkpoints import interval
-from sim.engine.clock import Moment, Order
+from sim.engine.clock import Clock, Moment, Order
 from sim.engine.fleet import Card, Pool
 from sim.engine.saves import disk_lost, forget, forget_clean, reached, restored
 from sim.engine.stay import Run, Stay, interruptions, noise, user_end
@@ -31,7 +29,7 @@ class Executor:
 
     def __init__(
         self,
-        env: simpy.Environment,
+        env: Clock,
         checkpoint: CheckpointSpec,
         horizon_us: Micros,
         *,
@@ -41,6 +39,7 @@ class Executor:
     ) -> None:
         self.env = env
         self.checkpoint = checkpoint
+        self._by_rule = checkpoint.rule != "fixed"
         self.horizon_us = horizon_us
         self.on_freed = on_freed
         """Called when a job has left its cards."""
@@ -54,7 +53,7 @@ class Executor:
     @property
     def now(self) -> Micros:
         """The clock, integer microseconds."""
-        return self.env.now  # type: ignore[return-value]
+        return self.env.now_us
 
     def start(self, run: Run, pool: Pool, option: RunOption, cards: list[Card]) -> None:
         """Put a waiting job on cards that `Pool.take` gave."""
@@ -66,16 +65,22 @@ class Executor:
         run.state, run.stay = "running", stay
         run.version += 1
         run.gpus, run.offer = len(cards), pool.spec.offer
-        stay.startup_us = self._startup(run, stay)
+        first = run.first_start_us is None
+        if option.stage_key is None:
+            stay.startup_us = option.startup_us if first else option.restart_us
+        else:
+            stay.startup_us = self._startup(run, stay)
         self._resume(run, stay)
         self._plan(stay)
-        if run.first_start_us is None:
+        if first:
             run.first_start_us = now
         self.running[run.job.id] = run
         limit = run.job.limit_us
-        length = stay.length_us if limit is None else min(stay.length_us, limit)
-        if stay.stop_us is not None:
-            length = min(length, stay.stop_us)
+        length = stay.length_us
+        if limit is not None and limit < length:
+            length = limit
+        if stay.stop_us is not None and stay.stop_us < length:
+            length = stay.stop_us
         Moment(self.env, now + length, Order.COMPLETION, self._complete, run, run.version)
 
     def _startup(self, run: Run, stay: Stay) -> Micros:
@@ -91,12 +96,16 @@ class Executor:
 
     def _resume(self, run: Run, stay: Stay) -> None:
         """Carry saved work over to the speed of these cards; work on a lost disk is gone."""
-        if disk_lost(run):
+        if run.saved_where is not None and disk_lost(run):
             _, saved, kept = restored(run)
             stay.voided_card_us = run.kept_card_us - kept
             run.kept_card_us, run.saved_us = kept, saved
             forget_clean(run)
-        total = max(1, round(run.job.work * stay.option.us_per_work * noise(run.job, stay.option)))
+        option = stay.option
+        work = run.job.work * option.us_per_work
+        if option.speed_noise:
+            work *= noise(run.job, option)
+        total = round(work) or 1
         if run.total_us and total != run.total_us:
             run.saved_us = run.saved_us * total // run.total_us
             run.bad_us = None if run.bad_us is None else run.bad_us * total // run.total_us
@@ -106,21 +115,23 @@ class Executor:
         stay.remaining_us = total - run.saved_us
         if stay.pool.has_snapshots:
             stay.before_us, stay.before_card_us, stay.total_us = run.saved_us, run.kept_card_us, total
-            run.history.append(stay)
+            run.history = [*(run.history or ()), stay]
 
     def _plan(self, stay: Stay) -> None:
         cost = self.checkpoint.cost_us
-        stay.cost_us = stay.option.checkpoint_us if cost is None else cost
+        cost = stay.cost_us = stay.option.checkpoint_us if cost is None else cost
         every = self.checkpoint.every_us
-        if self.checkpoint.rule != "fixed":
+        if self._by_rule:
             every = interval(self.checkpoint.rule, stay.cost_us, interruptions(stay))
-        if every is None:
-            stay.every_us, stay.pieces = max(1, stay.remaining_us), 1
+        remaining = stay.remaining_us
+        if every is None or remaining <= every:
+            stay.every_us = (remaining or 1) if every is None else every
+            stay.length_us = stay.startup_us + remaining
         else:
             stay.every_us = every
-            stay.pieces = max(1, -(-stay.remaining_us // every))
-        stay.length_us = stay.startup_us + stay.remaining_us + (stay.pieces - 1) * stay.cost_us
-        end = user_end(stay.run)
+            stay.pieces = pieces = -(-remaining // every)
+            stay.length_us = stay.startup_us + remaining + (pieces - 1) * cost
+        end = user_end(stay.run) if stay.run.job.ends else None
         if end is not None:
             total = stay.run.total_us
             stop = round(end.share * total) if end.after_us is None else min(end.after_us, total)
@@ -213,13 +224,18 @@ class Executor:
             return
         elapsed = now - stay.start_us
         alive = elapsed if stay.failed is None else stay.failed_us
-        startup, checkpoints, work, saved = stay.split(alive)
+        if saves and alive == stay.length_us:  # all went well, as it does most times
+            startup, checkpoints = stay.startup_us, (stay.pieces - 1) * stay.cost_us
+            work = saved = stay.remaining_us
+        else:
+            startup, checkpoints, work, saved = stay.split(alive)
         if saves and stay.failed is None:
             saved = work
+        where = run.saved_where
         if voids:
             stay.voided_card_us += forget(run)
             saved = 0
-        elif disk_lost(run):
+        elif where is not None and where.machine.disk_epoch != run.saved_epoch:
             found, at_snapshot, kept = restored(run)
             if found is stay:
                 saved = at_snapshot - stay.before_us
@@ -228,17 +244,17 @@ class Executor:
                 run.saved_us, run.kept_card_us, saved = at_snapshot, kept, 0
         run.saved_us += saved
         run.kept_card_us += saved * len(stay.cards)
-        if run.state != "done":
+        if run.bad_us is not None and run.state != "done":
             forget_clean(run)
         run.run_us += elapsed
-        stay.ended_us, stay.gain_us = now, saved
+        if stay.pool.has_snapshots:
+            stay.ended_us, stay.gain_us = now, saved
+        pool = stay.pool
+        # By position: a named tuple made so costs a tenth of a frozen dataclass made by names.
         self.attempts.append(
             Attempt(
-                job=run.job.id, offer=stay.pool.spec.offer, burst=stay.pool.burst,
-                cards=tuple(card.ordinal for card in stay.cards), start_us=stay.start_us, end_us=now,
-                ended=ended, startup_us=startup,
-                checkpoint_us=checkpoints, work_us=saved,
-                lost_us=work - saved + elapsed - alive, voided_card_us=stay.voided_card_us,
-                pause_us=pause_us,
+                run.job.id, pool.spec.offer, pool.burst, tuple([card.ordinal for card in stay.cards]),
+                stay.start_us, now, ended, startup, checkpoints, saved,
+                work - saved + elapsed - alive, stay.voided_card_us, pause_us,
             )
         )  # fmt: skip

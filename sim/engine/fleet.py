@@ -214,16 +214,23 @@ class Pool:
 
     def give_back(self, cards: list[Card], now: Micros, started: Micros) -> None:
         """A job leaves its cards, which it held since `started`."""
-        for card in cards:
-            machine = card.machine
-            card.held_by = None
-            machine.busy_card_us += now - started
-            if machine.away_since is not None:
-                continue
-            if not machine.up or card.broken:
-                card.down_since = now
-            elif machine.leased:
-                self._set_free(machine, machine.free + 1)
+        held = now - started
+        i, last = 0, len(cards)
+        while i < last:
+            # Cards of one machine stand together: its place in the index changes once for all of them.
+            machine = cards[i].machine
+            usable = machine.leased and machine.away_since is None and not machine.down
+            back = 0
+            while i < last and (card := cards[i]).machine is machine:
+                i += 1
+                card.held_by = None
+                machine.busy_card_us += held
+                if usable and not card.broken:
+                    back += 1
+                elif machine.away_since is None and (machine.down or card.broken):
+                    card.down_since = now
+            if back:
+                self._set_free(machine, machine.free + back)
 
     # --- failures ---------------------------------------------------------------------------
 
@@ -323,19 +330,30 @@ class Pool:
         return None
 
     def _tightest(self, count: int) -> Machine | None:
-        tops = (self._top(free) for free in range(count, self.size + 1))
-        return next((machine for machine in tops if machine is not None), None)
+        for free in range(count, self.size + 1):
+            if self._by_free[free]:
+                machine = self._top(free)
+                if machine is not None:
+                    return machine
+        return None
 
     def _freest(self) -> Machine | None:
-        tops = (self._top(free) for free in range(self.size, 0, -1))
-        return next((machine for machine in tops if machine is not None), None)
+        for free in range(self.size, 0, -1):
+            if self._by_free[free]:
+                machine = self._top(free)
+                if machine is not None:
+                    return machine
+        return None
 
     def _grab(self, machine: Machine, count: int) -> list[Card]:
-        free = (card for card in machine.cards if card.held_by is None and not card.broken)
-        taken = [card for card, _ in zip(free, range(count), strict=False)]
+        taken: list[Card] = []
+        for card in machine.cards:
+            if card.held_by is None and not card.broken:
+                card.held_by = self  # until the job signs for it
+                taken.append(card)
+                if len(taken) == count:
+                    break
         self._set_free(machine, machine.free - count)
-        for card in taken:
-            card.held_by = self  # until the job signs for it
         return taken
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import simpy
 from simpy.events import EventPriority
 
-from sim.engine.clock import Moment, Order
+from sim.engine.clock import Clock, Moment, Order
 from sim.engine.dispatcher import Dispatcher
 from sim.engine.execution import Executor, Run
 from sim.engine.fleet import Machine, Pool
@@ -31,9 +30,7 @@ class _Lease:
 class Leases:
     """Brings the machines of all leases and takes them away again."""
 
-    def __init__(
-        self, env: simpy.Environment, horizon_us: Micros, executor: Executor, dispatcher: Dispatcher
-    ) -> None:
+    def __init__(self, env: Clock, horizon_us: Micros, executor: Executor, dispatcher: Dispatcher) -> None:
         self.env = env
         self.horizon_us = horizon_us
         self.executor = executor

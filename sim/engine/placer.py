@@ -75,10 +75,12 @@ class Placer:
 
     def find(self, run: Run) -> Spot | None:
         """Take the first cards that the job can have now; None if it fits nowhere."""
-        for pool, option, touched in self.tries(run):
-            cards = pool.take(option.gpus, spans=option.spans, touched=touched)
-            if cards is not None:
-                return pool, option, cards
+        tries = self.tries(run) if self.rule.by_price else self._tries[run.job.shape]
+        for pool, option, touched in tries:
+            if option.gpus <= pool.free:
+                cards = pool.take(option.gpus, spans=option.spans, touched=touched)
+                if cards is not None:
+                    return pool, option, cards
         return None
 
 

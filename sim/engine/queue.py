@@ -61,26 +61,58 @@ class Queue:
         self._estimate = estimate
         self._by_shape = policy.when_blocked == "skip"
         self._heaps: dict[int, list[Entry]] = {}
+        self._only: Run | None = None
+        """The one job that waits: most find an empty queue, and one job needs no order."""
         self.waiting = 0
 
     def push(self, run: Run) -> bool:
         """Add a job; True if it became a head, so that a decision may start it."""
-        heap = self._heaps.setdefault(run.job.shape if self._by_shape else 0, [])
+        self.waiting += 1
+        if self.waiting == 1:
+            self._only = run
+            return True
+        self._settle()
+        return self._insert(run)
+
+    def _settle(self) -> None:
+        """Give the job that waited alone its place in the order."""
+        if self._only is not None:
+            only, self._only = self._only, None
+            self._insert(only)
+
+    def _insert(self, run: Run) -> bool:
+        shape = run.job.shape if self._by_shape else 0
+        heap = self._heaps.get(shape)
+        if heap is None:
+            heap = self._heaps[shape] = []
         # Every key ends with the job's id, so two entries never tie and runs are never compared.
         heapq.heappush(heap, (self.key(run), run))
-        self.waiting += 1
         return heap[0][1] is run
 
     def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
         """Offer jobs to `try_start` in the policy's order until what is left is blocked."""
+        while self._only is not None:
+            # Out of the queue before it is tried: making room for it may bring others in.
+            only, self._only = self._only, None
+            self.waiting -= 1
+            if not try_start(only):
+                self.push(only)
+                return
+        if self._by_shape:
+            self._skip_what_does_not_fit(try_start)
+        else:
+            heap = self._heaps.get(0, [])
+            while heap and try_start(heap[0][1]):
+                heapq.heappop(heap)
+                self.waiting -= 1
+
+    def _skip_what_does_not_fit(self, try_start: Callable[[Run], bool]) -> None:
         heads = [(heap[0], shape) for shape, heap in self._heaps.items() if heap]
         heapq.heapify(heads)
         while heads:
             (_, run), shape = heads[0]
             if not try_start(run):
                 heapq.heappop(heads)
-                if not self._by_shape:
-                    return
                 continue
             heap = self._heaps[shape]
             heapq.heappop(heap)
@@ -92,6 +124,7 @@ class Queue:
 
     def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
         """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
+        self._settle()
         removed: list[Run] = []
         for shape, heap in self._heaps.items():
             gone = [entry for entry in heap if unwanted(entry[1])]
@@ -107,11 +140,8 @@ class Queue:
         """Place of a job in the policy's order, whether or not it waits."""
         job = run.job
         deadline = None if job.deadline_us is None else job.submit_us + job.deadline_us
-        view = QueuedJob(
-            id=job.id, submit_us=run.released_us,
-            estimate_us=self._estimate(run) if job.limit_us is None else job.limit_us,
-            priority=job.priority, deadline_at_us=deadline, team=job.team,
-        )  # fmt: skip
+        estimate = self._estimate(run) if job.limit_us is None else job.limit_us
+        view = QueuedJob(job.id, run.released_us, estimate, job.priority, deadline, job.team)
         return self._policy.key(view, self._parameters)
 
 

@@ -28,7 +28,7 @@ def restored(run: Run) -> tuple[Stay | None, Micros, Micros]:
     machine = run.saved_where.machine
     at_us = machine.restored[run.saved_epoch]
     following: Stay | None = None
-    for stay in reversed(run.history):
+    for stay in reversed(run.history or ()):
         if stay.start_us <= at_us:
             if stay.cards[0].machine is not machine:
                 break
@@ -77,7 +77,7 @@ def forget(run: Run) -> Micros:
     voided = run.kept_card_us
     run.kept_card_us = run.saved_us = 0
     run.bad_us, run.saved_where = None, None
-    run.history.clear()
+    run.history = None
     return voided
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-
-import simpy
+from operator import attrgetter
 
 from sim.engine.breakdowns import Breakdowns
 from sim.engine.burst import Burst
-from sim.engine.clock import Moment, Order
+from sim.engine.clock import Clock, Moment, Order
 from sim.engine.dispatcher import Dispatcher
 from sim.engine.execution import Executor, Run, Stay
 from sim.engine.failures import draw_events, forced_events, in_order
@@ -38,20 +37,26 @@ def run(plan: FleetPlan, jobs: JobSet, rates: RateTable, streams: Streams) -> Ru
 
 @contextmanager
 def _without_cyclic_gc() -> Iterator[None]:
-    """Nothing of a run is freed before its end, so collecting cycles in it only costs time."""
+    """Nothing of a run is freed before its end, so collecting cycles in it only costs time.
+
+    What the run made goes to the oldest generation at once: the first collection afterwards would
+    else walk through all of it.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
 
 
 class _Simulator:
     def __init__(self, plan: FleetPlan, jobs: JobSet, rates: RateTable, streams: Streams) -> None:
         self.plan = plan
-        self.env = simpy.Environment()
+        self.env = Clock()
         self.runs: list[Run] = []
         self._arrivals = iter(jobs.jobs)
         self.executor = Executor(
@@ -70,6 +75,8 @@ class _Simulator:
                 self.dispatcher.burst_units, self.dispatcher.decide_soon,
             )  # fmt: skip
             self.dispatcher.burst = self.burst
+        else:
+            self.executor.on_freed = self.dispatcher.freed
         self.breakdowns = [self._breakdowns(pool, streams) for pool in self.pools]
         leases = Leases(self.env, plan.horizon_us, self.executor, self.dispatcher)
         for pool in self.pools:
@@ -77,11 +84,10 @@ class _Simulator:
                 for machine in pool.machines:
                     machine.disk_kept = pool.spec.failures.disk_kept
             leases.schedule(pool)
-        self._await_arrival()
 
     def run(self) -> RunLog:
         horizon = self.plan.horizon_us
-        self.env.run(until=horizon)
+        self.env.play(horizon, self._next_arrival(), self._arrive)
         self.executor.cut(horizon)
         for held in self.executor.running.values():
             if held.stay is not None:
@@ -90,23 +96,30 @@ class _Simulator:
             for machine in pool.machines:
                 if machine.leased:
                     pool.take_away(machine, horizon, self._end_of(pool, machine))
-        return self._log()
+        log = self._log()
+        # Cards and machines name each other: without this they would live until the next full collection.
+        for pool in self.pools:
+            for machine in pool.machines:
+                machine.cards.clear()
+        return log
 
     # --- arrivals ---------------------------------------------------------------------------
 
-    def _await_arrival(self) -> None:
-        job = next(self._arrivals, None)
-        if job is not None and job.submit_us < self.plan.horizon_us:
-            run_ = Run(job)
-            Moment(self.env, job.submit_us, Order.ARRIVAL, self._arrive, run_)
+    def _next_arrival(self) -> Micros:
+        """Time of the next submission; the horizon if there is none before."""
+        self._next = next(self._arrivals, None)
+        horizon = self.plan.horizon_us
+        return horizon if self._next is None else min(self._next.submit_us, horizon)
 
-    def _arrive(self, moment: Moment) -> None:
-        arrived: Run = moment.subject
-        self.runs.append(arrived)
-        self._await_arrival()
-        self.dispatcher.submit(arrived)
+    def _arrive(self) -> Micros:
+        if self._next is not None:
+            arrived = Run(self._next)
+            self.runs.append(arrived)
+            self.dispatcher.submit(arrived)
+        return self._next_arrival()
 
     def _freed(self, stay: Stay) -> None:
+        """Only where there is a burst pool; else the dispatcher is told at once."""
         if self.burst is not None and stay.pool.burst:
             for machine in {card.machine.ordinal: card.machine for card in stay.cards}.values():
                 self.burst.idle(machine)
@@ -158,10 +171,11 @@ class _Simulator:
         leases.sort(key=lambda lease: (lease.start_us, lease.lease, lease.offer, lease.machine))
         failures = [record for kind in self.breakdowns for record in kind.records]
         failures.sort(key=lambda failure: (failure.at_us, failure.offer, failure.machine))
-        attempts = sorted(self.executor.attempts, key=lambda a: (a.start_us, a.job, a.end_us))
+        attempts = self.executor.attempts
+        attempts.sort(key=attrgetter("start_us", "job", "end_us"))
         return RunLog(
             horizon_us=self.plan.horizon_us,
-            jobs=tuple(self._job_record(record) for record in self.runs),
+            jobs=tuple(self._job_records()),
             attempts=tuple(attempts),
             leases=tuple(leases),
             failures=tuple(failures),
@@ -169,14 +183,20 @@ class _Simulator:
             burst_stock_outs=self.burst.stock_outs if self.burst else 0,
         )
 
+    def _job_records(self) -> Iterator[JobRecord]:
+        """The records, in order of submission; what they are made from is let go at once."""
+        runs = self.runs
+        runs.reverse()
+        while runs:
+            yield self._job_record(runs.pop())
+
     def _job_record(self, r: Run) -> JobRecord:
         waited = self.plan.horizon_us - r.queued_us if r.state == "waiting" else 0
+        done = r.state == "done"
         return JobRecord(
-            job=r.job.id, state=r.state, start_us=r.first_start_us, end_us=r.end_us,
-            wait_us=r.wait_us + waited, gpus=r.gpus, offer=r.offer,
-            interruptions=r.interruptions, progress=1.0 if r.state == "done" else r.progress,
-            run_us=r.run_us, reason=r.reason, pause_us=r.pause_us, submissions=r.submissions,
-            redone=r.redone, bad=r.state == "done" and r.bad_us is not None,
+            r.job.id, r.state, r.first_start_us, r.end_us, r.wait_us + waited, r.gpus, r.offer,
+            r.interruptions, 1.0 if done else r.progress, r.run_us, r.reason, r.pause_us,
+            r.submissions, r.redone, done and r.bad_us is not None,
         )  # fmt: skip
 
 

@@ -52,7 +52,7 @@ class Run:
         self.saved_epoch = 0
         self.bad_us: Micros | None = None
         """Work from which on its state is wrong, by silent corruption; None: it is sound."""
-        self.history: list[Stay] = []
+        self.history: list[Stay] | None = None
         """Its stays, where disks have snapshots."""
         self.submissions = 1
         self.pause_us: Micros = 0
@@ -67,11 +67,26 @@ class Run:
 class Stay:
     """One stay of a job on cards. All times but `start_us` are spans of the stay."""
 
-    __slots__ = (
-        "before_card_us", "before_us", "cards", "cost_us", "ended_us", "every_us", "failed",
-        "failed_us", "gain_us", "length_us", "option", "pieces", "pool", "remaining_us", "run",
-        "start_us", "startup_us", "stop_us", "total_us", "voided_card_us",
-    )  # fmt: skip
+    # Class attributes are what holds for most stays, so that making one sets ten fields, not twenty.
+    cost_us: Micros = 0
+    pieces = 1
+    failed: str | None = None
+    """Kind of the failure that stopped it, while nobody has noticed yet."""
+    failed_us: Micros = 0
+    voided_card_us: Micros = 0
+    stop_us: Micros | None = None
+    """When its user or an error of its own ends it, if that comes before the end."""
+    before_us: Micros = 0
+    """Work and card-time saved before it began, and the whole work at its speed."""
+    before_card_us: Micros = 0
+    total_us: Micros = 0
+    ended_us: Micros | None = None
+    gain_us: Micros = 0
+    """Work that it had saved when it ended."""
+    startup_us: Micros
+    remaining_us: Micros
+    every_us: Micros
+    length_us: Micros
 
     def __init__(self, run: Run, pool: Pool, option: RunOption, cards: list[Card], start_us: Micros) -> None:
         self.run = run
@@ -79,25 +94,6 @@ class Stay:
         self.option = option
         self.cards = cards
         self.start_us = start_us
-        self.startup_us: Micros = 0
-        self.remaining_us: Micros = 0
-        self.every_us: Micros = 0
-        self.cost_us: Micros = 0
-        self.pieces = 1
-        self.length_us: Micros = 0
-        self.failed: str | None = None
-        """Kind of the failure that stopped it, while nobody has noticed yet."""
-        self.failed_us: Micros = 0
-        self.voided_card_us: Micros = 0
-        self.stop_us: Micros | None = None
-        """When its user or an error of its own ends it, if that comes before the end."""
-        self.before_us: Micros = 0
-        """Work and card-time saved before it began, and the whole work at its speed."""
-        self.before_card_us: Micros = 0
-        self.total_us: Micros = 0
-        self.ended_us: Micros | None = None
-        self.gain_us: Micros = 0
-        """Work that it had saved when it ended."""
 
     def split(self, elapsed_us: Micros) -> tuple[Micros, Micros, Micros, Micros]:
         """(start-up, checkpoints, work, work saved by checkpoints) after so much of the stay.

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sim.units import Micros
 
@@ -35,8 +35,7 @@ MetricValues = Mapping[str, float | None]
 """Metric name -> value; None where it is not defined (a mean wait of no jobs)."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobRecord:
+class JobRecord(NamedTuple):
     """The life of one job, once."""
 
     job: int
@@ -67,8 +66,7 @@ class JobRecord:
     """Done with a bad result that nobody found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """One stay of a job on cards, from start to completion, interruption or horizon."""
 
     job: int

@@ -31,7 +31,7 @@ QUIET = settings(deadline=None, suppress_health_check=list(HealthCheck), print_b
 def comparable(log: RunLog) -> dict[str, tuple]:
     """The log without the wording of reasons, in an order that does not depend on who wrote it."""
     return {
-        "jobs": tuple(dataclasses.replace(job, reason="") for job in log.jobs),
+        "jobs": tuple(job._replace(reason="") for job in log.jobs),
         "attempts": tuple(sorted(log.attempts, key=lambda a: (a.job, a.start_us, a.end_us))),
         "leases": tuple(sorted(log.leases, key=lambda r: (r.offer, r.machine, r.start_us))),
         "failures": tuple(sorted(log.failures, key=lambda f: (f.at_us, f.offer, f.machine, f.kind, f.burst))),
