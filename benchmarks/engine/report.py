@@ -92,7 +92,7 @@ starts, with every record of the run log kept, from which all metrics are comput
 collector is off inside the engine, which is part of it, and on for all others; objects made before do not
 count against anyone.
 
-Measured on {date} on {machine}, Python {python}, SimPy {simpy}. {verdicts}
+Measured on {date} on {machine}, Python {python}, SimPy {simpy}. {verdicts}{remark}
 
 | what | target | measured | rounds | met |
 |---|--:|--:|--:|:-:|
@@ -132,8 +132,9 @@ def as_page(document: Mapping[str, Any]) -> str:
     skipped = [line for line in lines if "skipped" in line]
     judged = [line["met"] for line in measured if line["met"] is not None]
     notes = "".join(f"Not measured here: {line['case']} ({line['skipped']}).\n\n" for line in skipped)
+    remark = about.get("remark", "")
     return PAGE.format(
-        **about,
+        **{**about, "remark": f"\n\n{remark}" if remark else ""},
         verdicts=f"{sum(judged)} of {len(judged)} targets are met."
         if judged
         else "Small sizes: no verdicts.",
