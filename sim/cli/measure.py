@@ -12,7 +12,7 @@ import typer
 from sim.catalog import load_catalog
 from sim.catalog.reading import Document, validated
 from sim.cli.console import complain, heading, print_json, print_table, say
-from sim.cli.fit import Method
+from sim.cli.fit import Attention, Method
 from sim.cli.options import FormatOption, OutputFormat, check_folder
 from sim.errors import InputError, Problem, RunError
 from sim.measure import (
@@ -41,13 +41,6 @@ class Targets(StrEnum):
 
     ALL_LINEAR = "all-linear"
     QV = "qv"
-
-
-class Attention(StrEnum):
-    """Whether the scores of attention are kept."""
-
-    FLASH = "flash"
-    EAGER = "eager"
 
 
 class Device(StrEnum):

@@ -101,6 +101,7 @@ class _Simulator:
         for pool in self.pools:
             for machine in pool.machines:
                 machine.cards.clear()
+        self.executor.attempts.clear()  # the log has its own; here they would keep the run alive
         return log
 
     # --- arrivals ---------------------------------------------------------------------------

@@ -42,7 +42,10 @@ def average_hour(
 ) -> HourlyPrice | None:
     """Average hour of one unit at list price, or under a plan; None if the offer is not sold so."""
     unit = offer.price.unit
-    amount, working = offer.price.pick(choice or "mid"), f"list price a {unit}"
+    amount, working = (
+        offer.price.pick(choice or "mid"),
+        f"list price {'an' if unit == 'hour' else 'a'} {unit}",
+    )
     if plan is not None:
         if plan not in offer.plans or (plan == "hourly") != (unit == "hour"):
             return None
