@@ -36,6 +36,8 @@ class FitRow:
     """Peak of one card by part; None where a source gives the sum alone."""
     total_gib: float | None
     usable_gib: float | None
+    reserve_gib: float
+    """GiB kept free because no published run is near; part of what it must fit with."""
     margin_gib: float | None
     """What is left on the card; negative where it does not fit."""
     tokens_per_s: float | None
@@ -58,7 +60,7 @@ class FitRow:
         """GiB missing on each card; None where it fits or memory is not the reason."""
         if self.fits or self.margin_gib is None:
             return None
-        return -self.margin_gib
+        return self.reserve_gib - self.margin_gib
 
 
 def fit_job(
@@ -83,7 +85,7 @@ def fit_job(
         fitting = [way for way in tried if way.prediction.fits]
         if not fitting:
             reason = misfit_of(job_class, offer, gpu, tried).reason
-            least = min(tried, key=lambda way: way.prediction.memory_gib, default=None)
+            least = min(tried, key=lambda way: way.prediction.needs_gib, default=None)
             ladder = remedies(job_class, offer, known, predict)
             rows.append(_row(offer, least, work, reason, ladder))
             continue
@@ -108,6 +110,7 @@ def _row(offer: Offer, way: Way | None, work: float, reason: str, ladder: tuple[
             parts=None,
             total_gib=None,
             usable_gib=None,
+            reserve_gib=0.0,
             margin_gib=None,
             tokens_per_s=None,
             hours=None,
@@ -127,6 +130,7 @@ def _row(offer: Offer, way: Way | None, work: float, reason: str, ladder: tuple[
         parts=found.parts,
         total_gib=found.memory_gib,
         usable_gib=found.has_gib,
+        reserve_gib=found.reserve_gib,
         margin_gib=found.has_gib - found.memory_gib,
         tokens_per_s=found.tokens_per_s if found.fits else None,
         hours=work * found.seconds_per_sample / 3600 if found.fits else None,

@@ -48,6 +48,7 @@ class Measured:
         host = np.array([_host(asks[owner]) for owner in owners])
         steps = step_time(cases, self.constants.speed, host_tokens_per_s=host)
         by_memory, by_speed = memory_support(cases), speed_support(cases)
+        reserves = np.where(by_memory == "extrapolated", self.constants.memory.extrapolated_reserve, 0.0)
         totals, speeds, limits = memory.total, steps.tokens_per_s, steps.limited_by
         found = []
         for row, (owner, split) in enumerate(zip(owners, splits, strict=True)):
@@ -66,6 +67,7 @@ class Measured:
                     limited_by=str(limits[row]),
                     parts=memory.parts(row),
                     memory_support=str(by_memory[row]),
+                    reserve_gib=float(reserves[row]) * asks[owner].gpu.usable_gib,
                 )
             )
         return found

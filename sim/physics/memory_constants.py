@@ -52,6 +52,8 @@ class MemoryConstants(Strict):
     zero3_gib: float = Field(ge=0)
     """Buffers of DeepSpeed ZeRO-3, GiB; never more than `zero3_share` of the 16-bit weights."""
     zero3_share: float = Field(ge=0)
+    extrapolated_reserve: float = Field(default=0.03, ge=0, lt=1)
+    """Share of a card kept free in planning where memory is extrapolated."""
 
     def stack(self, name: str) -> StackMemory:
         """Of a framework by name; `common` where it is unknown."""

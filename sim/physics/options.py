@@ -104,9 +104,11 @@ def misfit_of(job_class: JobClass, offer: Offer, gpu: Gpu, tried: Sequence[Way])
         return Misfit(
             f"the class asks for {counts} cards; one unit of {offer.id} has {offer.gpus_per_unit}, {several}"
         )
-    least = min(tried, key=lambda way: way.prediction.memory_gib)
-    needs, has = least.prediction.memory_gib, least.prediction.has_gib
+    least = min(tried, key=lambda way: way.prediction.needs_gib)
+    needs, has = least.prediction.needs_gib, least.prediction.has_gib
     cards = "1 card" if least.gpus == 1 else f"{least.gpus} cards, {least.prediction.split.name}"
+    if least.prediction.reserve_gib:
+        cards += f", {least.prediction.reserve_gib:.1f} of it kept free where no published run is near"
     return Misfit(
         f"{job_class.model} with {job_class.method} needs at least {needs:.1f} GiB a card "
         f"({cards}); {gpu.name} has {has:.1f} GiB: {needs - has:.1f} GiB too little",

@@ -48,11 +48,18 @@ class Prediction:
     """None where a source gives the sum alone."""
     memory_support: Support = "extrapolated"
     """How well the memory is."""
+    reserve_gib: float = 0.0
+    """GiB kept free, because no published run is near and the peak may be higher than said."""
+
+    @property
+    def needs_gib(self) -> float:
+        """The peak and what is kept free."""
+        return self.memory_gib + self.reserve_gib
 
     @property
     def fits(self) -> bool:
-        """Whether the peak stays within the card."""
-        return self.memory_gib <= self.has_gib
+        """Whether the peak stays within the card, with the reserve."""
+        return self.needs_gib <= self.has_gib
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,7 @@ def best(predictions: Sequence[Prediction]) -> Prediction:
     fitting = [prediction for prediction in predictions if prediction.fits]
     if fitting:
         return max(fitting, key=lambda prediction: prediction.tokens_per_s)
-    return min(predictions, key=lambda prediction: prediction.memory_gib)
+    return min(predictions, key=lambda prediction: prediction.needs_gib)
 
 
 _FAR_SLOWER = 1.5
@@ -105,8 +112,8 @@ def refusals(answer: Answer) -> tuple[Refused, ...]:
         times = chosen.tokens_per_s / other.tokens_per_s if other.tokens_per_s > 0 else 0.0
         slower = f"{times:.3g} times slower, limited by {other.limited_by}"
         if not other.fits:
-            missing = other.memory_gib - other.has_gib
-            reason = f"needs {other.memory_gib:.1f} GiB a card, {missing:.1f} too much"
+            missing = other.needs_gib - other.has_gib
+            reason = f"needs {other.needs_gib:.1f} GiB a card, {missing:.1f} too much"
             if chosen.fits and times > _FAR_SLOWER:
                 reason += f", and would be {slower}"
         elif chosen.fits and other.tokens_per_s > 0:

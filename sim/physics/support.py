@@ -57,7 +57,10 @@ def _kinds(cases: Cases, *, speed: bool) -> Names:
         cases.full, "full", np.where(cases.bits == 16, "lora", cases.bits.astype(int).astype(str))
     )
     group = cases.tensor * cases.pipeline
-    sharing = np.where(group > 1, "tensor or pipeline", np.where(cases.zero >= 2, "sharded", "whole"))
+    sharing = np.where(cases.zero >= 2, "sharded", "whole")
+    # Rows of a layer split, one stage at work at a time, say nothing of cut matrices or full pipelines.
+    sharing = np.where(cases.pipeline > 1, np.where(cases.naive, "layer split", "pipeline"), sharing)
+    sharing = np.where(cases.tensor > 1, np.char.add("tensor, ", sharing), sharing)
     sharing = np.where(cases.data * group == 1, "whole", sharing)
     parts = [method, sharing, np.where(cases.checkpointing, "again", "kept")]
     if speed:
