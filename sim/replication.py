@@ -29,8 +29,9 @@ from sim.model.fleet import (
     PoolSpec,
 )
 from sim.model.job import JobSet, JobShape
+from sim.model.ledger import Ledger
 from sim.model.rates import RateTable
-from sim.model.records import Ledger, RunLog
+from sim.model.records import RunLog
 from sim.model.scenario import Burst, Checkpoint, Lease, Scenario, Strategy
 from sim.model.windows import open_times
 from sim.physics import rate_table

@@ -12,8 +12,9 @@ from sim.experiments.events import Events
 from sim.metrics import METRICS, measure
 from sim.model.fleet import FleetPlan
 from sim.model.job import JobSet
+from sim.model.ledger import Ledger
 from sim.model.rates import RateTable
-from sim.model.records import Ledger, RunLog
+from sim.model.records import RunLog
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.streams import Streams

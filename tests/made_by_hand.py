@@ -11,8 +11,9 @@ from sim.catalog import load_catalog
 from sim.experiments.compare import Comparison, Flow, compare
 from sim.load import Question
 from sim.model.job import Job, JobSet, JobShape
+from sim.model.ledger import Charge, Invoice, Ledger
 from sim.model.rates import RateTable
-from sim.model.records import Attempt, Charge, FailureRecord, Invoice, JobRecord, LeaseRecord, Ledger, RunLog
+from sim.model.records import Attempt, FailureRecord, JobRecord, LeaseRecord, RunLog
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.units import DAY, HOUR

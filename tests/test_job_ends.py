@@ -16,7 +16,8 @@ from sim.metrics import METRICS, measure
 from sim.model.failures import CheckpointSpec
 from sim.model.fleet import FleetPlan, ForcedFailure, LeaseSpan
 from sim.model.job import JobSet, UserEnd
-from sim.model.records import Ledger, RunLog
+from sim.model.ledger import Ledger
+from sim.model.records import RunLog
 from sim.model.work import JobClass
 from sim.replication import prepare, replicate
 from sim.streams import Streams

@@ -15,8 +15,9 @@ from sim.decisions.policies import POLICIES
 from sim.engine import run
 from sim.model.fleet import BurstSpec, CheckpointSpec, ForcedFailure, LeaseSpan, LogNormal, PolicyParameters
 from sim.model.job import Job, JobSet, JobShape
+from sim.model.ledger import Ledger
 from sim.model.rates import RateTable
-from sim.model.records import Ledger, RunLog
+from sim.model.records import RunLog
 from sim.streams import Streams
 from sim.units import HOUR, MINUTE, SECOND
 from tests.billing_cases import lease, ledger, offer, scenario

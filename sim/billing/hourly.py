@@ -21,7 +21,8 @@ from sim.billing.rounding import apportion, as_decimal, show_money, show_number
 from sim.billing.terms import find_plan, list_price
 from sim.errors import InputError, Problem
 from sim.model.contract import Offer, PlanTerms, PriceChoice
-from sim.model.records import Charge, LeaseRecord
+from sim.model.ledger import Charge
+from sim.model.records import LeaseRecord
 from sim.model.scenario import Scenario
 from sim.units import SECOND, Micros, format_duration, spread
 

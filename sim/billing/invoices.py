@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from sim.model.records import Charge, Invoice
+from sim.model.ledger import Charge, Invoice
 
 __all__ = ["invoices"]
 

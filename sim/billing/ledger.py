@@ -13,7 +13,8 @@ from sim.billing.invoices import invoices
 from sim.billing.prepaid import PrepaidLease, lease_span, purchases
 from sim.errors import InputError
 from sim.model.contract import Offer, PriceChoice
-from sim.model.records import Charge, LeaseRecord, Ledger
+from sim.model.ledger import Charge, Ledger
+from sim.model.records import LeaseRecord
 from sim.model.scenario import Scenario, Strategy
 
 __all__ = ["bill"]

@@ -20,7 +20,7 @@ from sim.billing.rounding import round_cents, show_money
 from sim.billing.terms import PeriodPrice, period_price
 from sim.errors import InputError, Problem
 from sim.model.contract import PLAN_MONTHS, Offer, PriceChoice
-from sim.model.records import Charge
+from sim.model.ledger import Charge
 from sim.model.scenario import Lease, Scenario
 from sim.units import Micros, format_duration, spread
 

@@ -22,7 +22,7 @@ from sim.cli.options import (
 from sim.cli.run_files import EventsOption, GanttOption, check_run_files, write_run_files
 from sim.experiments.wording import money, share, span, value
 from sim.metrics import METRICS
-from sim.model.records import Charge
+from sim.model.ledger import Charge
 from sim.model.scenario import Scenario
 from sim.replication import RunResult, prepare, replicate
 from sim.units import Micros, hours

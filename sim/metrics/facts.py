@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sim.model.job import JobSet
-from sim.model.records import JobState, Ledger, RunLog
+from sim.model.ledger import Ledger
+from sim.model.records import JobState, RunLog
 from sim.model.scenario import Scenario, Target
 from sim.units import Micros
 

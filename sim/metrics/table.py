@@ -11,7 +11,8 @@ from sim.metrics import money, service, stability, usage
 from sim.metrics.facts import Facts
 from sim.metrics.target import target_met
 from sim.model.job import JobSet
-from sim.model.records import JobState, Ledger, RunLog
+from sim.model.ledger import Ledger
+from sim.model.records import JobState, RunLog
 from sim.model.scenario import Scenario, Target
 
 __all__ = ["METRICS", "Metric", "measure"]

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from sim.experiments.comparison import StrategyResult
 from sim.experiments.sample import WAIT_GRID
-from sim.model.records import Charge, RunLog
+from sim.model.ledger import Charge
+from sim.model.records import RunLog
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.units import DAY, Micros
