@@ -10,7 +10,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
-__all__ = ["Charge", "Invoice", "Ledger"]
+__all__ = ["Category", "Charge", "Invoice", "Ledger"]
+
+Category = Literal["purchase", "usage", "storage", "refund", "fee", "tax", "adjustment"]
+"""`purchase`: a prepaid period; `usage`: time by the hour; `storage`: disks of stopped cards; `refund`:
+money back for unused time (negative); `fee`; `tax`; `adjustment`: a later change of an earlier line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +27,7 @@ class Charge:
     lease: str
     """Label of the lease: `lease 0` or `burst`."""
     plan: str
-    category: Literal["purchase", "usage"]
-    """`purchase`: a prepaid period; `usage`: time by the hour."""
+    category: Category
     period_start: datetime
     """Local time, with zone; half-open."""
     period_end: datetime
@@ -36,7 +39,7 @@ class Charge:
     """Contracted price after discounts, before rounding."""
     list_cost: Decimal
     billed_cost: Decimal
-    """Whole cents; what the invoice says."""
+    """Whole cents, negative for money that comes back; what the invoice says."""
     accrued_cost: Decimal
     """Part of `billed_cost` that belongs to usable time within the horizon, whole cents."""
     cash_date: datetime
@@ -45,11 +48,36 @@ class Charge:
     """The rule that made the line and its working, readable with a calculator."""
     sunk: bool = False
     """Paid before the scenario: its share of the horizon is accrued, and nothing is paid or owed again."""
+    accrues_from: datetime | None = None
+    """The cost accrues evenly from here ..."""
+    accrues_until: datetime | None = None
+    """... to here: usable time, which may begin before the scenario (sunk lines) and end after it.
+    None: over the period. Equal moments: all at once."""
+    machine: int | None = None
+    """Machine of the pool for a rental by the hour; None: all units of the lease together."""
+    cards: int = 0
+    """Cards that the line pays for at the same time; 0 for lines that hold none (fees, tax)."""
+    of: int | None = None
+    """The charge that a refund, fee, correction or tax line belongs to."""
+    recoverable: bool = False
+    """Cash, but no cost: input tax that comes back. Such a line accrues nothing and owes nothing."""
 
     @property
     def owed_after(self) -> Decimal:
         """Part of the line that belongs to time after the horizon and cannot be recovered."""
-        return Decimal("0.00") if self.sunk else self.billed_cost - self.accrued_cost
+        if self.sunk or self.recoverable:
+            return Decimal("0.00")
+        return self.billed_cost - self.accrued_cost
+
+    @property
+    def contracted_cost(self) -> Decimal:
+        """Contracted price times quantity, before rounding."""
+        return self.unit_price * self.quantity
+
+    @property
+    def accrual(self) -> tuple[datetime, datetime]:
+        """The time over which the cost accrues."""
+        return self.accrues_from or self.period_start, self.accrues_until or self.period_end
 
 
 @dataclass(frozen=True, slots=True)
