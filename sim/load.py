@@ -21,12 +21,13 @@ from sim.errors import InputError, Problem
 from sim.load_checks import PERFORMANCES, deep_problems, name_problems, trace_problems
 from sim.load_errors import located, model_problems
 from sim.load_leases import with_slices
+from sim.load_preset import demand_problems, with_preset
 from sim.load_schema import SCHEMA_LINE, json_schema, schema_text
 from sim.load_tree import LARGEST_FILE, Node, merged, overridden, read_tree
 from sim.load_tree import Path as KeyPath
 from sim.model.contract import PriceChoice
 from sim.model.scenario import Scenario
-from sim.workload.readers import TraceRow, read_trace
+from sim.workload.readers import FORMATS, TraceRow, read_trace
 
 __all__ = ["Question", "dump", "json_schema", "load", "load_text", "schema_text"]
 
@@ -162,10 +163,13 @@ def _question(
     catalog = load_catalog() if catalog is None else catalog
     scenario, problems = _validated(tree)
     if scenario is not None:
+        scenario = with_preset(scenario)
         catalog = with_slices(catalog, scenario)
     problems += name_problems(tree, catalog)
     trace, trace_faults = _trace(tree, folder, catalog)
     problems += trace_faults
+    if scenario is not None and trace:
+        problems += demand_problems(scenario, tree, trace)
     if scenario is not None and not problems:
         problems += deep_problems(scenario, tree, catalog, folder)
     if problems:
@@ -190,7 +194,8 @@ def _trace(tree: Node, folder: Path | None, catalog: Catalog) -> tuple[tuple[Tra
         return (), [located(tree, key, "a trace needs a scenario in a file, beside it", node.value)]
     path = folder / node.value
     if not path.is_file():
-        known = sorted(os.path.relpath(one, folder) for one in path.parent.glob("*.csv"))[:10]
+        beside = (one for one in path.parent.glob("*") if one.suffix.lower() in FORMATS)
+        known = sorted(os.path.relpath(one, folder) for one in beside)[:10]
         return (), [located(tree, key, "there is no such file beside the scenario", node.value, known)]
     try:
         rows = read_trace(path)

@@ -10,16 +10,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 
 from sim.catalog import Catalog
+from sim.catalog.workloads import workload_presets
 from sim.decisions.placement import PLACEMENTS
 from sim.decisions.policies import POLICIES
 from sim.errors import InputError, Problem
 from sim.load_errors import annotation_at, located
-from sim.load_leases import as_written, lease_problems, slice_problems
+from sim.load_leases import as_written, burst_problems, lease_problems
+from sim.load_sharing import sharing_problems
 from sim.load_tree import Node, Path
 from sim.model.scenario import Burst, FailureEvent, Scenario, Strategy
 from sim.model.values import Distribution
 from sim.units import DAY
-from sim.workload.arrivals import clock_of, expected_jobs
+from sim.workload.arrivals import Arriving, clock_of, expected_jobs
 from sim.workload.readers import TraceRow
 
 __all__ = ["PERFORMANCES", "deep_problems", "known_names", "name_problems", "trace_problems"]
@@ -47,6 +49,8 @@ def known_names(catalog: Catalog) -> Mapping[tuple[str, ...], tuple[str, ...]]:
         ("strategies", "*", "placement"): tuple(PLACEMENTS),
         ("workload", "classes", "*", "model"): tuple(catalog.models),
         ("workload", "trace", "runtime_gpu"): gpus,
+        ("workload", "timed", "*", "runtime_gpu"): gpus,
+        ("workload", "preset"): tuple(workload_presets()),
         ("reliability", "profile"): tuple(profiles),
         ("reliability", "events", "*", "offer"): rented,
     }
@@ -58,6 +62,7 @@ _SUBJECTS: Mapping[str, str] = {
     "placement": "unknown placement rule",
     "model": "unknown base model",
     "runtime_gpu": "unknown card",
+    "preset": "unknown workload preset",
     "profile": "unknown reliability profile",
     "reliability": "unknown reliability profile",
 }
@@ -107,13 +112,14 @@ def deep_problems(scenario: Scenario, tree: Node, catalog: Catalog, folder: File
     for place, strategy in enumerate(scenario.strategies):
         at: Path = ("strategies", place)
         yield from _policy(tree, at, strategy)
+        yield from sharing_problems(tree, catalog, (*at, "sharing"), strategy)
         for number, lease in enumerate(strategy.leases):
             yield from lease_problems(scenario, tree, catalog, (*at, "leases", number), lease)
         if sum(lease.count for lease in strategy.leases) > _MOST_UNITS:
             rule = f"a strategy may rent at most {_MOST_UNITS:,} units"
             yield located(tree, (*at, "leases"), rule, sum(lease.count for lease in strategy.leases))
         if strategy.burst is not None:
-            yield from slice_problems(tree, catalog, (*at, "burst"), strategy.burst)
+            yield from burst_problems(scenario, tree, catalog, (*at, "burst"), strategy.burst)
             yield from _burst(tree, (*at, "burst"), strategy.burst)
     for place, event in enumerate(scenario.reliability.events):
         yield from _event(scenario, tree, catalog, ("reliability", "events", place), event)
@@ -133,15 +139,25 @@ def _sizes(scenario: Scenario, tree: Node) -> Found:
         rule = "a horizon may be at most 20 years"
         yield as_written(tree, ("horizon",), rule)
         return
-    clock = clock_of(scenario) if scenario.workload.classes else None
+    workload = scenario.workload
+    try:
+        clock = clock_of(scenario) if workload.classes or workload.timed else None
+    except InputError as error:
+        for problem in error.problems:
+            yield located(tree, ("workload", "holidays"), problem.rule, problem.value)
+        return
     total = 0.0
-    for place, job_class in enumerate(scenario.workload.classes):
-        path: Path = ("workload", "classes", place)
-        size = job_class.batch_size
+    arriving: list[tuple[str, int, Arriving]] = [
+        ("classes", place, one) for place, one in enumerate(workload.classes)
+    ]
+    arriving += [("timed", place, one) for place, one in enumerate(workload.timed)]
+    for key, place, one in arriving:
+        path: Path = ("workload", key, place)
+        size = one.batch_size
         if not isinstance(size, Distribution) and size != int(size):
             yield located(tree, (*path, "batch_size"), "a fixed batch size is a whole number", size)
         try:
-            total += 0.0 if clock is None else expected_jobs(job_class, clock)
+            total += 0.0 if clock is None else expected_jobs(one, clock)
         except InputError as error:
             for problem in error.problems:
                 yield located(tree, (*path, "batch_size"), problem.rule)

@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sim.billing.checks import lease_faults
+from sim.billing.contracts import terms_of
+from sim.billing.terms import find_plan
 from sim.catalog import Catalog
 from sim.catalog.slices import slice_offer, slices_sold
-from sim.errors import Problem
+from sim.errors import InputError, Problem
 from sim.load_errors import located
 from sim.load_tree import Node, Path
 from sim.model.contract import Offer
-from sim.model.scenario import Burst, Lease, Scenario
+from sim.model.scenario import Burst, Lease, Scenario, Strategy
 
-__all__ = ["as_written", "lease_problems", "slice_problems", "with_slices"]
+__all__ = [
+    "as_written",
+    "burst_problems",
+    "lease_problems",
+    "slice_problems",
+    "with_slices",
+]
 
 Found = Iterator[Problem]
 
@@ -48,9 +57,9 @@ def lease_problems(scenario: Scenario, tree: Node, catalog: Catalog, path: Path,
     """Plan, options, profile and times that the offer or the scenario does not allow."""
     yield from slice_problems(tree, catalog, path, lease)
     offer = catalog.offers[lease.offer]
-    if lease.plan not in offer.plans:
-        rule = f"{offer.id} is not rented under this plan"
-        yield located(tree, (*path, "plan"), rule, lease.plan, offer.plans)
+    yield from _plans(scenario, tree, path, lease, offer)
+    yield from _currency(scenario, tree, path, offer)
+    yield from _contradictions(scenario, tree, catalog, path, scenario.strategies[int(path[1])])
     for number, option in enumerate(lease.options):
         at = (*path, "options", number)
         if option not in offer.options:
@@ -73,7 +82,48 @@ def lease_problems(scenario: Scenario, tree: Node, catalog: Catalog, path: Path,
         yield as_written(tree, (*path, "end"), rule)
 
 
+def _plans(scenario: Scenario, tree: Node, path: Path, lease: Lease, offer: Offer) -> Found:
+    """Plans that the offer is not sold under."""
+    terms = terms_of(scenario, offer, lease)
+    places: list[tuple[Path, str]] = [((*path, "plan"), lease.plan)]
+    places += [((*path, "converts", n, "plan"), change.plan) for n, change in enumerate(lease.converts)]
+    for place, plan in places:
+        try:
+            find_plan(offer, terms, plan, "")
+        except InputError:
+            rule = f"{offer.id} is not rented under this plan"
+            yield located(tree, place, rule, plan, offer.plans)
+
+
+def _contradictions(
+    scenario: Scenario, tree: Node, catalog: Catalog, path: Path, strategy: Strategy
+) -> Found:
+    """Keys of a lease that contradict each other or the leases before it."""
+    for fault in lease_faults(scenario, strategy, int(path[-1]), catalog.offers):
+        at: Path = (*path, *fault.path)
+        if fault.known:
+            yield located(tree, at, fault.rule, fault.value, fault.known)
+        else:
+            yield as_written(tree, at, fault.rule)
+
+
+def burst_problems(scenario: Scenario, tree: Node, catalog: Catalog, path: Path, burst: Burst) -> Found:
+    """A profile that the offer of the burst is not sold in, and a currency without a rate."""
+    yield from slice_problems(tree, catalog, path, burst)
+    yield from _currency(scenario, tree, path, catalog.offers[burst.offer])
+
+
+def _currency(scenario: Scenario, tree: Node, path: Path, offer: Offer) -> Found:
+    if offer.currency != scenario.currency and offer.currency not in scenario.exchange:
+        rule = (
+            f"{offer.id} is priced in {offer.currency}: the scenario needs a dated rate under exchange, "
+            f"such as {{{offer.currency}: {{rate: 7.1, date: 2026-11-30}}}}"
+        )
+        yield located(tree, (*path, "offer"), rule, offer.id)
+
+
 def as_written(tree: Node, path: Path, rule: str) -> Problem:
-    """A problem that shows the value as it stands in the file."""
+    """A problem that shows the value as it stands in the file, if it is one value."""
     node = tree.find(path)
-    return located(tree, path, rule, None if node is None else node.value)
+    shown = None if node is None or isinstance(node.value, dict | list) else node.value
+    return located(tree, path, rule, shown)

@@ -77,7 +77,7 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 def _durations_as_text(properties: _Schema, model: type[BaseModel]) -> None:
     """Defaults of durations are microseconds in the model; a file writes them with a unit."""
     for key, field in model.model_fields.items():
-        schema = properties[key]
+        schema = properties[field.alias or key]
         branches = (schema, *schema.get("anyOf", ()))
         written = any("10min" in branch.get("examples", ()) for branch in branches)
         if written and isinstance(field.default, int):

@@ -12,8 +12,11 @@ from functools import cached_property
 
 from sim import engine
 from sim.billing import bill
-from sim.billing.hour import burst_hour, leases_hour
+from sim.billing.contracts import terms_of
+from sim.billing.hour import burst_hour, leases_hours
+from sim.billing.usable import Usable, usable_times
 from sim.catalog import Catalog, failure_model
+from sim.catalog.sharing import sharing_spec
 from sim.decisions.placement import PLACEMENTS
 from sim.load import Question
 from sim.metrics import measure
@@ -128,15 +131,20 @@ def fleet_plan(
     by_offer: dict[str, list[tuple[int, Lease]]] = {}
     for position, lease in enumerate(strategy.leases):
         by_offer.setdefault(lease.offer_id, []).append((position, lease))
+    lives = usable_times(scenario, strategy, catalog.offers)
     pools: list[PoolSpec] = []
     for offer_id, leases in by_offer.items():
-        pools += _pools(scenario, catalog.offers[offer_id], leases, catalog, pools)
+        pools += _pools(scenario, catalog.offers[offer_id], leases, lives, catalog, pools)
+    if strategy.sharing is not None:
+        asked = strategy.sharing
+        specs = [sharing_spec(scenario, asked, catalog.offers[pool.offer], catalog) for pool in pools]
+        pools = [replace(pool, sharing=spec) for pool, spec in zip(pools, specs, strict=True)]
     burst = None if strategy.burst is None else _burst(scenario, strategy.burst, catalog)
     if PLACEMENTS[strategy.placement].by_price:
-        hour = {name: leases_hour(leases, catalog.offers[name], price) for name, leases in by_offer.items()}
+        hour = leases_hours(scenario, strategy, catalog.offers, price)
         pools = [replace(pool, hourly_price=hour[pool.offer]) for pool in pools]
-        if burst is not None and strategy.burst is not None:
-            hourly = burst_hour(strategy.burst, catalog.offers[burst.pool.offer], price)
+        if burst is not None:
+            hourly = burst_hour(scenario, strategy, catalog.offers, price)
             burst = replace(burst, pool=replace(burst.pool, hourly_price=hourly))
     return FleetPlan(
         pools=tuple(pools),
@@ -174,12 +182,16 @@ def _pools(
     scenario: Scenario,
     offer: Offer,
     leases: Sequence[tuple[int, Lease]],
+    lives: Mapping[int, Usable],
     catalog: Catalog,
     earlier: Sequence[PoolSpec],
 ) -> list[PoolSpec]:
     """The one pool of an offer; none if all its leases begin at or after the horizon."""
-    found = (_lease_span(scenario, position, lease, offer, catalog) for position, lease in leases)
-    spans = tuple(span for span in found if span is not None)
+    spans = tuple(
+        _lease_span(scenario, position, lease, lives[position], offer, catalog)
+        for position, lease in leases
+        if position in lives
+    )
     if not spans:
         return []
     gpu = catalog.gpus[offer.gpu]
@@ -201,12 +213,10 @@ def _pools(
 
 
 def _lease_span(
-    scenario: Scenario, position: int, lease: Lease, offer: Offer, catalog: Catalog
-) -> LeaseSpan | None:
-    start_us = 0 if lease.start is None else scenario.elapsed_us(lease.start)
-    if start_us >= scenario.horizon_us:
-        return None
-    end_us = None if lease.end is None else scenario.elapsed_us(lease.end)
+    scenario: Scenario, position: int, lease: Lease, life: Usable, offer: Offer, catalog: Catalog
+) -> LeaseSpan:
+    start_us, end_us = life.start_us, life.end_us
+    windows = None if lease.available is None else _windows(scenario, lease.available, start_us, end_us)
     reliability = scenario.reliability
     disk = lease.data_disk or reliability.data_disk
     own = lease.reliability
@@ -218,24 +228,29 @@ def _lease_span(
         disk_kept=disk == "kept",
         failures="pool" if own is None else failure_model(reliability, offer, catalog, disk, own),
         reserve=lease.reserve or 0,
-        windows=None if lease.available is None else _windows(scenario, lease.available, start_us, end_us),
+        windows=life.times(windows, _ahead_us(scenario)),
     )
 
 
 def _windows(
     scenario: Scenario, windows: Sequence[str], start_us: Micros, end_us: Micros | None
 ) -> tuple[tuple[Micros, Micros], ...]:
-    """Open times of a lease; a week beyond the horizon shows what would come after it."""
-    until_us = scenario.horizon_us + 8 * DAY
+    """Open times of a lease."""
+    until_us = _ahead_us(scenario)
     if end_us is not None:
         until_us = min(until_us, end_us)
     return open_times(windows, start_us, until_us, scenario.local_time, scenario.elapsed_us)
 
 
+def _ahead_us(scenario: Scenario) -> Micros:
+    """How far open times are looked at: a week beyond the horizon shows what would come after it."""
+    return scenario.horizon_us + 8 * DAY
+
+
 def _burst(scenario: Scenario, burst: Burst, catalog: Catalog) -> BurstSpec:
     offer = catalog.offers[burst.offer_id]
     gpu = catalog.gpus[offer.gpu]
-    terms = offer.plans["hourly"]
+    terms, agreed = offer.plans["hourly"], terms_of(scenario, offer, None)
     pool = PoolSpec(
         offer=offer.id,
         gpus_per_machine=offer.gpus_per_unit,
@@ -252,8 +267,8 @@ def _burst(scenario: Scenario, burst: Burst, catalog: Catalog) -> BurstSpec:
         max_units=burst.max,
         rent_when_wait_over_us=burst.rent_when_wait_over,
         release_after_idle_us=burst.release_after_idle,
-        increment_us=terms.increment_s * SECOND,
-        minimum_us=terms.minimum_s * SECOND,
+        increment_us=(agreed.increment_s or terms.increment_s) * SECOND,
+        minimum_us=(terms.minimum_s if agreed.minimum_s is None else agreed.minimum_s) * SECOND,
         delay=LogNormal(burst.delay.median, burst.delay.sigma),
         stock_out=burst.stock_out.probability,
         retry_mean_us=burst.stock_out.retry_mean,

@@ -30,6 +30,7 @@ __all__ = [
     "parse_duration",
     "parse_growth",
     "parse_rate",
+    "parse_tolerance",
     "round_money",
     "spread",
 ]
@@ -127,6 +128,18 @@ def parse_growth(text: str) -> float:
         msg = "growth is a percentage above -100 % per unit of time, such as 3%/month or 40%/year"
         raise ValueError(msg)
     return math.log1p(float(match[1]) / 100) / _RATE_UNITS[match[2]]
+
+
+def parse_tolerance(text: str) -> tuple[float, bool]:
+    """A half-width or a zone: the number, and whether it is a share (`5%` is 0.05 of something).
+
+    Raises ValueError where it is neither a number above 0 nor a percentage above 0.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", text)
+    if match is None or float(match[1]) <= 0:
+        msg = "a tolerance is a percentage such as 5%, or a number above 0 in the metric's own unit"
+        raise ValueError(msg)
+    return float(match[1]) / (100 if match[2] else 1), bool(match[2])
 
 
 def hours(micros: float) -> float:

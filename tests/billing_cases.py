@@ -4,6 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 from sim.billing import bill
+from sim.billing.usable import planned_records
 from sim.model.contract import Offer
 from sim.model.records import LeaseRecord
 from sim.model.scenario import Scenario
@@ -19,6 +20,7 @@ def offer(
     gpus=1,
     repeat=None,
     options=None,
+    **more,
 ):
     if plans is None:
         plans = {"monthly": 1, "quarterly": "0.95", "annual": "0.80"}
@@ -45,6 +47,7 @@ def offer(
             "status": "official",
             "source": "price page",
             "date": date(2026, 1, 1),
+            **more,
         }
     )
 
@@ -82,6 +85,17 @@ def scenario(leases=(), burst=None, start="2026-01-01", horizon="365d", zone="As
 
 def ledger(asked, records=(), offers=OFFERS, price=None):
     return bill(records, asked, asked.strategies[0], offers, price)
+
+
+def planned(asked, offers=OFFERS, price=None):
+    """The bill of the first strategy as its contracts plan it: no run, every leased machine as agreed."""
+    records = list(planned_records(asked, asked.strategies[0], offers))
+    return bill(records, asked, asked.strategies[0], offers, price)
+
+
+def money(result, *, shown=("category", "billed_cost")):
+    """Of each line the category and what is billed, or other fields."""
+    return [tuple(getattr(charge, name) for name in shown) for charge in result.charges]
 
 
 def lease(count=1, plan="annual", offer="a100-40g-custom", **more):

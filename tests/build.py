@@ -104,7 +104,7 @@ def gangs(*rows: tuple[float, float, int], spans: bool = True, **changes: object
 
 def changed(jobs: JobSet, number: int, **changes: object) -> JobSet:
     """The same jobs but for one."""
-    job = dataclasses.replace(jobs.jobs[number], **changes)  # type: ignore[arg-type]
+    job = jobs.jobs[number]._replace(**changes)  # type: ignore[arg-type]
     return dataclasses.replace(jobs, jobs=(*jobs.jobs[:number], job, *jobs.jobs[number + 1 :]))
 
 

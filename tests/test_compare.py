@@ -232,7 +232,7 @@ def test_progress_counts_every_run():
     seen = []
     question = hand.Question(hand.scenario(), (), hand.load_catalog())
     flow = hand.Flow(hand.Prepared, hand.Replay([rows(1.0, [1, 2]), rows(2.0, [1, 2])]))
-    hand.compare(question, 2, progress=lambda done, total: seen.append((done, total)), flow=flow)
+    hand.compare(question, 2, progress=lambda done, total, note="": seen.append((done, total)), flow=flow)
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 

@@ -50,7 +50,7 @@ def test_shortest_first_lets_the_short_job_pass() -> None:
 
 def test_a_large_priority_goes_first_but_does_not_preempt() -> None:
     jobs = job_set([(0, 4), (1, 3), (2, 1)])
-    urgent = dataclasses.replace(jobs.jobs[2], priority=5)
+    urgent = jobs.jobs[2]._replace(priority=5)
     jobs = dataclasses.replace(jobs, jobs=(*jobs.jobs[:2], urgent))
     log = run(plan(pool(1), policy="priority"), jobs, rates(), STREAMS)
     assert table(log) == [("done", 0, 4, 0), ("done", 5, 8, 4), ("done", 4, 5, 2)]
@@ -58,7 +58,7 @@ def test_a_large_priority_goes_first_but_does_not_preempt() -> None:
 
 def test_earliest_deadline_goes_first_and_jobs_without_one_last() -> None:
     jobs = job_set([(0, 4), (1, 3), (2, 1)])
-    due = dataclasses.replace(jobs.jobs[2], deadline_us=10 * HOUR)
+    due = jobs.jobs[2]._replace(deadline_us=10 * HOUR)
     jobs = dataclasses.replace(jobs, jobs=(*jobs.jobs[:2], due))
     log = run(plan(pool(1), policy="edf"), jobs, rates(), STREAMS)
     assert table(log) == [("done", 0, 4, 0), ("done", 5, 8, 4), ("done", 4, 5, 2)]
@@ -117,7 +117,7 @@ def test_a_job_submitted_at_the_horizon_was_never_submitted() -> None:
 def test_a_time_limit_kills() -> None:
     jobs = job_set([(0, 4), (0, 4)], limit_us=4 * HOUR)
     jobs = dataclasses.replace(
-        jobs, jobs=(dataclasses.replace(jobs.jobs[0], limit_us=3 * HOUR), jobs.jobs[1])
+        jobs, jobs=(jobs.jobs[0]._replace(limit_us=3 * HOUR), jobs.jobs[1])
     )
     log = run(plan(pool(1)), jobs, rates(), STREAMS)
     assert table(log) == [("killed", 0, 3, 0), ("done", 3, 7, 3)]
@@ -366,7 +366,7 @@ def test_noisy_neighbours_spread_the_running_time_and_leave_the_mean() -> None:
 
     luck = np.random.default_rng(5).standard_normal(4000)
     jobs = job_set([(i * 2, 1) for i in range(4000)])
-    lucky = [dataclasses.replace(job, luck=float(z)) for job, z in zip(jobs.jobs, luck, strict=True)]
+    lucky = [job._replace(luck=float(z)) for job, z in zip(jobs.jobs, luck, strict=True)]
     jobs = dataclasses.replace(jobs, jobs=tuple(lucky))
     log = run(plan(pool(1), hours=1e5), jobs, rates(option(speed_noise=0.1)), STREAMS)
     logs = np.log([job.run_us / HOUR for job in log.jobs])

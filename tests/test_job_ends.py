@@ -33,7 +33,7 @@ STREAMS = Streams(7)
 def jobs_with(*ends: tuple[UserEnd, ...], hours: float = 4, **changes: object) -> JobSet:
     """Jobs of so many hours at 0, 0, ... with these ends of their submissions."""
     jobs = job_set([(0, hours)] * len(ends), **changes)
-    made = [dataclasses.replace(job, ends=of_job) for job, of_job in zip(jobs.jobs, ends, strict=True)]
+    made = [job._replace(ends=of_job) for job, of_job in zip(jobs.jobs, ends, strict=True)]
     return dataclasses.replace(jobs, jobs=tuple(made))
 
 
@@ -198,7 +198,7 @@ def test_ends_change_nothing_else_of_the_jobs() -> None:
     asked = load_text(SMALL, ("workload.classes.0.ends=philly",))
     with_ends = generate(asked.scenario, (), STREAMS).jobs
     assert any(job.ends for job in with_ends)
-    bare = [dataclasses.replace(job, ends=()) for job in with_ends]
+    bare = [job._replace(ends=()) for job in with_ends]
     assert bare == list(generate(usual.scenario, (), STREAMS).jobs)
 
 

@@ -110,7 +110,7 @@ def test_40_events_just_before_the_horizon_all_happen() -> None:
 
 def urgent_pair() -> JobSet:
     jobs = job_set([(0, 10), (4, 2)])
-    return dataclasses.replace(jobs, jobs=(jobs.jobs[0], dataclasses.replace(jobs.jobs[1], priority=1)))
+    return dataclasses.replace(jobs, jobs=(jobs.jobs[0], jobs.jobs[1]._replace(priority=1)))
 
 
 def turnaround_adds_up(log: RunLog, jobs: JobSet) -> None:
@@ -183,7 +183,7 @@ def test_45_a_gang_stops_whole_and_resumes_whole(every: int | None, ends: float,
 def test_22_two_jobs_on_one_node_never_use_more_than_the_node() -> None:
     # A runs 6 of 10 h on 8 cards, away for 4 h while B has the node: 48 + 32 = 80 of 80 card-hours.
     jobs, table = wide((0, 6.0 * HOUR, 8), (3 * HOUR, 4.0 * HOUR, 8))
-    urgent = dataclasses.replace(jobs, jobs=(jobs.jobs[0], dataclasses.replace(jobs.jobs[1], priority=1)))
+    urgent = dataclasses.replace(jobs, jobs=(jobs.jobs[0], jobs.jobs[1]._replace(priority=1)))
     spec = plan(
         pool(1, per_machine=8), hours=10, policy="priority", parameters=PolicyParameters(preempt_after_us=0)
     )

@@ -227,3 +227,15 @@ def test_lines_of_a_target():
     ]
     assert [line.metric for line in target_lines(None)] == ["jobs_refused", "overloaded"]
     assert {line.metric for line in lines} <= set(METRICS)
+
+
+def test_a_target_without_a_wait_or_share_asks_for_a_stable_queue():
+    from sim.metrics.target import target_lines
+    from sim.model.scenario import Target
+
+    def names(**keys):
+        return [line.metric for line in target_lines(Target.model_validate(keys))]
+
+    assert names(refused=2) == ["jobs_refused", "overloaded"]
+    assert names(late_cost=100) == ["jobs_refused", "overloaded"]
+    assert names(wait_p95="4h") == ["jobs_refused", "wait_p95_h"]

@@ -72,7 +72,7 @@ def test_equal_teams_have_equal_use_in_saturation(cards: int, lengths: list[int]
     # All jobs wait from the start on, so whoever is behind goes first: two teams never differ by
     # more than what starts together, the longest job on every card.
     jobs = job_set([(0, length) for length in lengths])
-    mine = tuple(dataclasses.replace(job, team="ab"[job.id % 2]) for job in jobs.jobs)
+    mine = tuple(job._replace(team="ab"[job.id % 2]) for job in jobs.jobs)
     jobs = dataclasses.replace(jobs, jobs=mine)
     hours = 24
     parameters = PolicyParameters(half_life_us=1000 * DAY)

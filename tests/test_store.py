@@ -31,6 +31,9 @@ TABLES = (
     "failures",
     "ledger",
     "invoices",
+    "rentals",
+    "divisors",
+    "assumptions",
 )
 
 SMALL = """\

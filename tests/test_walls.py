@@ -34,6 +34,8 @@ HOMES = {
     "torch": ("measure",),
     "transformers": ("measure",),
     "peft": ("measure",),
+    "openpyxl": ("report/workbook", "workload/imports/sheets"),
+    "distributed": ("experiments/parallel",),
 }
 """Libraries that are imported in one place only (a folder, or the beginning of a file's name)."""
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from sim import engine
 from sim.model.fleet import CheckpointSpec, FailureModel, FleetPlan, LeaseSpan, LogNormal, PoolSpec
-from sim.model.job import Job, JobSet, JobShape
+from sim.model.job import JobSet, JobShape
+from sim.model.job_table import JobTable
 from sim.model.rates import RateTable, RunOption
 from sim.model.records import RunLog
 from sim.streams import Streams
@@ -65,7 +66,7 @@ def fleet(cards: int, jobs: int, *, load: float = 0.7, policy: str = "fifo", see
     submits = np.cumsum(random.exponential(gap_h, jobs))
     return World(
         plan=_plan(cards // MACHINE, MACHINE, policy, _horizon(submits, runs, load), _failures(), every=HOUR),
-        jobs=_jobs(submits, runs, sizes.tolist(), random),
+        jobs=_jobs(submits, runs, sizes, random),
         rates=_rates(tuple(GANGS), startup_us=2 * MINUTE, checkpoint_us=20 * SECOND),
     )
 
@@ -75,7 +76,7 @@ def queue(cards: int, submits_h: np.ndarray, runs_h: np.ndarray, policy: str = "
     load = float(runs_h.sum() / (submits_h[-1] * cards)) if len(runs_h) else 1.0
     return World(
         plan=_plan(cards, 1, policy, _horizon(submits_h, runs_h, load), None, every=None),
-        jobs=_jobs(submits_h, runs_h, [1] * len(runs_h), None),
+        jobs=_jobs(submits_h, runs_h, np.ones(len(runs_h), dtype=np.int64), None),
         rates=_rates((1,), startup_us=0, checkpoint_us=0),
     )
 
@@ -96,8 +97,7 @@ def whole_seconds(cards: int, jobs: int, *, load: float = 0.7, seed: int = 1) ->
     """A fleet without failures, start-up or checkpoints, all times whole seconds (for AccaSim)."""
     world = fleet(cards, jobs, load=load, seed=seed)
     whole = tuple(
-        replace(
-            job,
+        job._replace(
             submit_us=round(job.submit_us / SECOND) * SECOND,
             work=float(max(1, round(job.work / SECOND)) * SECOND),
             limit_us=None,
@@ -137,30 +137,28 @@ def _failures() -> FailureModel:
 
 
 def _jobs(
-    submits_h: np.ndarray, runs_h: np.ndarray, sizes: Sequence[int], random: np.random.Generator | None
+    submits_h: np.ndarray, runs_h: np.ndarray, sizes: np.ndarray, random: np.random.Generator | None
 ) -> JobSet:
     """Jobs in order of submission; with `random` also limits, deadlines and priorities."""
     count = len(runs_h)
-    submits = np.rint(submits_h * HOUR).astype(np.int64).tolist()
-    works = np.rint(runs_h * HOUR).tolist()
     counts = tuple(sorted(set(GANGS) if random is not None else {1}))
-    place = {size: i for i, size in enumerate(counts)}
-    shapes = tuple(JobShape(f"{size} cards", None, (size,)) for size in counts)
-    if random is None:
-        made = [
-            Job(i, f"job-{i:06d}", 0, submit, work)
-            for i, (submit, work) in enumerate(zip(submits, works, strict=True))
-        ]
-        return JobSet(shapes, tuple(made))
-    limits = np.rint((runs_h * random.uniform(1.2, 3.0, count) + 1) * HOUR).astype(np.int64).tolist()
-    deadlines = np.rint((runs_h * random.uniform(1.5, 6.0, count) + 1) * HOUR).astype(np.int64).tolist()
-    priorities = random.integers(0, 5, count).tolist()
-    each = zip(submits, works, sizes, limits, deadlines, priorities, strict=True)
-    made = [
-        Job(i, f"job-{i:06d}", place[size], submit, work, "", priority, deadline, limit)
-        for i, (submit, work, size, limit, deadline, priority) in enumerate(each)
-    ]
-    return JobSet(shapes, tuple(made))
+    limits = deadlines = np.full(count, -1, dtype=np.int64)
+    priorities = np.zeros(count, dtype=np.int64)
+    if random is not None:
+        limits = np.rint((runs_h * random.uniform(1.2, 3.0, count) + 1) * HOUR).astype(np.int64)
+        deadlines = np.rint((runs_h * random.uniform(1.5, 6.0, count) + 1) * HOUR).astype(np.int64)
+        priorities = random.integers(0, 5, count)
+    zeros = np.zeros(count, dtype=np.int32)
+    table = JobTable(
+        shape=np.searchsorted(counts, sizes).astype(np.int32),
+        submit_us=np.rint(submits_h * HOUR).astype(np.int64),
+        work=np.rint(runs_h * HOUR),
+        heads=("job",), head=zeros, number=np.arange(count, dtype=np.int32),
+        teams=("",), team=zeros,
+        priority=priorities, deadline_us=deadlines, limit_us=limits,
+        luck=np.zeros(count), ends={},
+    )  # fmt: skip
+    return JobSet(tuple(JobShape(f"{size} cards", None, (size,)) for size in counts), table)
 
 
 def _rates(counts: Sequence[int], *, startup_us: int, checkpoint_us: int) -> RateTable:

@@ -2,70 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from sim.billing.hourly import HourlyPrice
-from sim.billing.prepaid import PrepaidLease
+from sim.billing.assumed_terms import Seen, term_sentences
+from sim.billing.contracts import Contract
+from sim.billing.hourprice import increments
 from sim.billing.rounding import show_money
-from sim.model.contract import Offer, PriceChoice
+from sim.billing.segments import Stretch
+from sim.billing.terms import find_plan
+from sim.model.contract import Offer, RepeatPurchase
+from sim.model.scenario import Scenario
 from sim.units import SECOND, format_duration
 
 __all__ = ["assumptions"]
 
-_MONTHS = (
-    "A billing month runs from one calendar anniversary of the lease's start to the next, local time; "
-    "prepaid periods are paid on their first day."
-)
-_NO_REFUND = (
-    "No refund: a prepaid period is owed whole once it has begun, and its cost is spread evenly over the "
-    "time in which its cards are usable."
-)
 _A = {"hour": "an hour", "month": "a month", "year": "a year"}
 _WHERE = {"low": "the low end", "mid": "the middle", "high": "the high end"}
 
 
 def assumptions(
-    prepaid: Iterable[PrepaidLease],
-    hourly: Iterable[tuple[HourlyPrice, PriceChoice | Decimal | None]],
-    choice: PriceChoice | None,
+    scenario: Scenario,
+    contracts: Mapping[int, Contract],
+    walks: Mapping[int, Sequence[Stretch]],
+    burst: Contract | None,
 ) -> tuple[str, ...]:
-    """Sentences without repetition, in the order of the leases; `hourly` carries the price asked for."""
+    """Sentences without repetition: prices in the order of the leases, then terms of the contracts."""
     found: list[str] = []
-    leases = tuple(prepaid)
-    for item in leases:
-        lease = item.lease
-        found += _price(item.offer, lease.price, choice)
-        found += _prepaid(item)
-    for rental, price in hourly:
-        found += _price(rental.offer, price, choice)
-        found.append(_increments(rental))
-    if leases:
-        found += [_MONTHS, _NO_REFUND]
-        for item in leases:
-            if item.lease.started is not None:
-                found.append(_running(item))
-        if any(item.lease.end is None for item in leases):
-            found.append("A lease without an end renews unchanged, at the same price, at each anniversary.")
-    if found:
-        found.append("Prices are taken as published: no VAT line is added or taken out.")
+    seen = [_seen(scenario, contracts[index], walk) for index, walk in walks.items()]
+    if burst is not None:
+        seen.append(Seen(burst, frozenset({"hourly"})))
+    for item in seen:
+        found += _price(item.contract)
+        if item.prepaid:
+            found += _prepaid(item)
+        if "hourly" in item.plans:
+            found.append(_increments(item.contract))
+    found += term_sentences(seen)
     return tuple(dict.fromkeys(found))
 
 
-def _price(offer: Offer, price: PriceChoice | Decimal | None, choice: PriceChoice | None) -> Iterator[str]:
+def _seen(scenario: Scenario, contract: Contract, whole: Sequence[Stretch]) -> Seen:
+    """What of a contract shows in the bill: its plans, and what happened at the ends of its periods."""
+    walk = [stretch for stretch in whole if scenario.elapsed_us(stretch.start) < scenario.horizon_us]
+    return Seen(
+        contract,
+        frozenset(stretch.plan for stretch in walk),
+        fell_back=any(stretch.why.endswith("contract ended") for stretch in walk),
+        goes_on=any(stretch.plan != "hourly" and not stretch.last for stretch in walk),
+    )
+
+
+def _price(contract: Contract) -> Iterator[str]:
+    offer, price = contract.offer, contract.price
     band = offer.price
     if "/" in offer.gpu and not isinstance(price, Decimal):
         yield f"{offer.id}: {offer.assumptions[0]}"
+    if contract.rate is not None:
+        yield (
+            f"{offer.id}: priced in {contract.foreign}, turned at {contract.rate.rate} {offer.currency} for "
+            f"one, the rate of {contract.rate.date}, which is assumed to hold for the whole scenario."
+        )
     if isinstance(price, Decimal):
         yield (
             f"{offer.id}: list price {show_money(price)} {offer.currency} {_A[band.unit]} and unit, as the "
             f"scenario says (published: {_range(offer)})."
         )
     elif band.low != band.high:
-        word = choice or price or "mid"
+        word = contract.choice or price or "mid"
         yield (
             f"{offer.id}: list price {show_money(band.pick(word))} {offer.currency} {_A[band.unit]} and "
             f"unit, {_WHERE[word]} of the published range {_range(offer)}."
+        )
+    for change in () if contract.lease is None else contract.lease.prices:
+        yield (
+            f"{contract.label}: list price {show_money(change.price)} {offer.currency} {_A[band.unit]} and "
+            f"unit from {change.since:%Y-%m-%d} on, as the scenario says."
         )
 
 
@@ -74,39 +86,60 @@ def _range(offer: Offer) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _prepaid(item: PrepaidLease) -> Iterator[str]:
-    lease, offer = item.lease, item.offer
-    terms, repeat = offer.plans[lease.plan], offer.repeat_purchase
-    if terms.multiplier != 1 or terms.assumed:
-        basis = "assumed, the source does not state it" if terms.assumed else "as the source states"
-        yield f"{offer.id}: {lease.plan} plan at {terms.multiplier} of the list price ({basis})."
-    if lease.options and terms.multiplier != 1:
-        yield f"{offer.id}: options are not discounted by the plan (assumed, the dearer reading)."
+def _prepaid(item: Seen) -> Iterator[str]:
+    contract = item.contract
+    lease, offer, repeat = contract.lease, contract.offer, contract.offer.repeat_purchase
+    assert lease is not None  # noqa: S101 - burst is never prepaid
+    discounted = False
+    for plan in sorted(item.prepaid):
+        terms = find_plan(offer, contract.terms, plan, contract.key)
+        discounted = discounted or terms.multiplier != 1
+        if terms.multiplier != 1 or terms.assumed:
+            agreed = "as agreed" if plan in contract.terms.discounts else "as the source states"
+            basis = "assumed, the source does not state it" if terms.assumed else agreed
+            yield f"{offer.id}: {plan} plan at {terms.multiplier} of the list price ({basis})."
+    if lease.options and discounted:
+        stated = contract.terms.states("options_discounted")
+        if contract.terms.options_discounted:
+            yield f"{offer.id}: options are discounted by the plan as the cards are (as the terms say)."
+        else:
+            basis = "as the terms say" if stated else "assumed, the dearer reading"
+            yield f"{offer.id}: options are not discounted by the plan ({basis})."
     if lease.repeat_purchase and repeat is not None:
-        order = "after" if repeat.order == "after_discount" else "before"
-        first = "the first card included" if repeat.first_card else "but for the first card of the lease"
-        yield (
-            f"{offer.id}: {show_money(repeat.per_card_month)} {offer.currency} a month off each card for "
-            f"repeat purchase, taken {order} the discount, {first} (assumed)."
-        )
+        yield _reduction(contract, repeat)
     elif repeat is not None:
         yield f"{offer.id}: no reduction for repeat purchase, because the lease does not ask for it."
 
 
-def _running(item: PrepaidLease) -> str:
+def _reduction(contract: Contract, repeat: RepeatPurchase) -> str:
+    offer, terms = contract.offer, contract.terms
+    order = "after" if (terms.repeat_order or repeat.order) == "after_discount" else "before"
+    counts = repeat.first_card if terms.repeat_first_card is None else terms.repeat_first_card
+    first = "the first card included" if counts else "but for the first card of the lease"
+    stated = terms.repeat_order is not None and terms.repeat_first_card is not None
+    basis = "as the terms say" if stated else "assumed"
     return (
-        f"lease {item.index}: the contract runs since {item.lease.started:%Y-%m-%d}, at the same price "
-        "(assumed); the period that runs at the start is paid: its share of the horizon is accrued, and "
-        "nothing of it is paid or owed again."
+        f"{offer.id}: {show_money(repeat.per_card_month)} {offer.currency} a month off each card for "
+        f"repeat purchase, taken {order} the discount, {first} ({basis})."
     )
 
 
-def _increments(rental: HourlyPrice) -> str:
-    step = format_duration(rental.terms.increment_s * SECOND)
-    least = format_duration(rental.terms.minimum_s * SECOND)
+def _increments(contract: Contract) -> str:
+    counted = increments(contract)
+    step, least = (format_duration(s * SECOND) for s in (counted.step_s, counted.minimum_s))
+    plan = contract.offer.plans.get("hourly")
+    published = frozenset[str]() if plan is None else plan.model_fields_set
+    bases = []
+    for name in ("increment_s", "minimum_s"):
+        agreed = getattr(contract.terms, name) is not None
+        source = "as the source states" if name in published else "assumed"
+        bases.append("as the terms say" if agreed else source)
+    first = "" if bases[0] == bases[1] else f" ({bases[0]})"
+    shift = max(0, contract.terms.pay_shift_days)
+    later = f", {shift} days later" if shift else ""
     return (
-        f"{rental.offer.id}: billed in whole increments of {step}, at least {least} a rental, from usable to "
-        "handed back, down time included; paid when handed back and at month ends. The hours on one "
-        "invoice are rounded to the cent together, so "
-        "that they sum to their exact total."
+        f"{contract.offer.id}: billed in whole increments of {step}{first}, at least {least} a rental "
+        f"({bases[1]}), from usable to handed back, down time included; paid when handed back and at month "
+        f"ends{later}. The hours on one invoice are rounded to the cent together, so that they sum to their "
+        "exact total."
     )

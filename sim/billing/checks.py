@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
-from sim.billing.hourly import hourly_price, refuse_monthly_terms
+from sim.billing.contracts import Contract, burst_contract, lease_contract
+from sim.billing.contradictions import Fault, contradictions
+from sim.billing.hourprice import hour_price, refuse_monthly_terms
 from sim.billing.prepaid import lease_span
-from sim.billing.terms import find_offer, period_price
+from sim.billing.proration import Months
+from sim.billing.terms import find_plan, period_price
 from sim.errors import InputError, Problem
 from sim.model.contract import Offer, PriceChoice
-from sim.model.scenario import Lease, Scenario, Strategy
+from sim.model.lease import Lease
+from sim.model.scenario import Scenario, Strategy
+from sim.model.terms import plan_months
 
-__all__ = ["contract_problems", "lease_key"]
-
-
-def lease_key(strategy: Strategy, index: int) -> str:
-    """The place of a lease in the scenario, as a dotted path."""
-    return f"strategies.{strategy.name}.leases.{index}"
+__all__ = ["contract_problems", "lease_faults"]
 
 
 def contract_problems(
@@ -25,33 +26,66 @@ def contract_problems(
     offers: Mapping[str, Offer],
     price: PriceChoice | None = None,
 ) -> tuple[Problem, ...]:
-    """One problem for each lease, and for burst, that cannot be billed; empty if all is well.
+    """What cannot be billed: one problem at least for each such lease, and for burst; empty if all is well.
 
     `price` replaces the words low, mid and high of the scenario, as in `bill`.
     """
     found: list[Problem] = []
-    for index, lease in enumerate(strategy.leases):
+    contracts: dict[int, Contract] = {}
+    for index in range(len(strategy.leases)):
         try:
-            _check_lease(scenario, lease, offers, lease_key(strategy, index), price)
+            contracts[index] = lease_contract(scenario, strategy, index, offers, price)
+            _check_lease(scenario, contracts[index])
         except InputError as error:
             found += error.problems
-    if strategy.burst is not None:
-        key = f"strategies.{strategy.name}.burst.offer"
-        try:
-            offer = find_offer(offers, strategy.burst.offer_id, key)
-            hourly_price("burst", offer, strategy.burst.price, price, key)
-        except InputError as error:
-            found += error.problems
+    if not found:
+        for contract in contracts.values():
+            for fault in contradictions(scenario, contracts, contract.index):
+                key = ".".join(map(str, (contract.key, *fault.path)))
+                found.append(Problem(fault.rule, key=key, value=fault.value, known=fault.known))
+    try:
+        burst = burst_contract(scenario, strategy, offers, price)
+        if burst is not None:
+            hour_price(burst, scenario.start, scenario.start, fallen_back=False, key=burst.key)
+    except InputError as error:
+        found += error.problems
     return tuple(found)
 
 
-def _check_lease(
-    scenario: Scenario, lease: Lease, offers: Mapping[str, Offer], key: str, price: PriceChoice | None
-) -> None:
-    offer = find_offer(offers, lease.offer_id, f"{key}.offer")
+def lease_faults(
+    scenario: Scenario, strategy: Strategy, index: int, offers: Mapping[str, Offer]
+) -> Iterator[Fault]:
+    """Contradictions of one lease; none where it, or a lease that it joins, cannot be billed at all."""
+    contracts: dict[int, Contract] = {}
+    place: int | None = index
+    while place is not None and place not in contracts and place < len(strategy.leases):
+        try:
+            contracts[place] = lease_contract(scenario, strategy, place, offers, None)
+            _check_lease(scenario, contracts[place])
+        except InputError:
+            return
+        place = strategy.leases[place].joins
+    yield from contradictions(scenario, contracts, index)
+
+
+def _check_lease(scenario: Scenario, contract: Contract) -> None:
+    """Prices of every plan that the lease names; InputError for the first that cannot be."""
+    lease, key = contract.lease, contract.key
+    assert lease is not None  # noqa: S101 - not called with burst
     lease_span(scenario, lease, key)
-    if lease.plan == "hourly":
-        refuse_monthly_terms(lease.options, lease.repeat_purchase, key)
-        hourly_price("lease", offer, lease.price, price, f"{key}.plan")
-    else:
-        period_price(lease, offer, price, key)
+    _check_plan(scenario, contract, lease, lease.plan, f"{key}.plan")
+    for number, change in enumerate(lease.converts):
+        _check_plan(scenario, contract, lease, change.plan, f"{key}.converts.{number}.plan")
+
+
+def _check_plan(scenario: Scenario, contract: Contract, lease: Lease, plan: str, place: str) -> None:
+    begins = contract.begins or scenario.start
+    if plan == "hourly":
+        if not lease.converts:
+            refuse_monthly_terms(lease.options, lease.repeat_purchase, contract.key)
+        hour_price(contract, begins, begins, fallen_back=False, key=place)
+        return
+    months = plan_months(plan)
+    factor = find_plan(contract.offer, contract.terms, plan, place).multiplier, plan
+    span, listed = Months(Fraction(months), str(months)), contract.list_price(begins, begins)
+    period_price(lease, contract.offer, contract.terms, listed, span, factor, contract.key)

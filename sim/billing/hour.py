@@ -5,39 +5,57 @@ Months are 365 / 12 days long here. Nothing is billed by this number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 
-from sim.billing.hourly import hourly_price
-from sim.billing.terms import period_price
-from sim.model.contract import PLAN_MONTHS, Offer, PriceChoice
-from sim.model.scenario import Burst, Lease
+from sim.billing.contracts import Contract, burst_contract, lease_contract
+from sim.billing.hourprice import hour_price
+from sim.billing.prepaid import stretch_price
+from sim.billing.segments import Stretch
+from sim.model.contract import Offer, PriceChoice
+from sim.model.scenario import Scenario, Strategy
+from sim.model.terms import plan_months
 
-__all__ = ["burst_hour", "leases_hour"]
+__all__ = ["burst_hour", "leases_hours"]
 
 _HOURS_PER_MONTH = Fraction(365 * 24, 12)
 
 
-def leases_hour(leases: Sequence[tuple[int, Lease]], offer: Offer, choice: PriceChoice | None) -> float:
-    """Mean price of an hour of one unit over these leases of an offer, with options and reductions.
+def leases_hours(
+    scenario: Scenario, strategy: Strategy, offers: Mapping[str, Offer], choice: PriceChoice | None
+) -> dict[str, float]:
+    """Mean price of an hour of one unit over the leases of each offer, with options and reductions.
 
-    `leases` are (position in the strategy, lease).
+    Each lease counts at the price of its beginning under its first plan.
     """
-    units = sum(lease.count for _, lease in leases)
-    total = sum((_hour(lease, offer, choice, f"leases.{i}") for i, lease in leases), Fraction(0))
-    return float(total / units)
+    amounts: dict[str, Fraction] = {}
+    units: dict[str, int] = {}
+    for index, lease in enumerate(strategy.leases):
+        contract = lease_contract(scenario, strategy, index, offers, choice)
+        name = lease.offer_id
+        amounts[name] = amounts.get(name, Fraction(0)) + _hour(scenario, contract)
+        units[name] = units.get(name, 0) + lease.count
+    return {name: float(amount / units[name]) for name, amount in amounts.items()}
 
 
-def burst_hour(burst: Burst, offer: Offer, choice: PriceChoice | None) -> float:
-    """Price of an hour of one unit rented in a burst."""
-    price = hourly_price("burst", offer, burst.price, choice, "burst.offer")
-    return float(price.listed * price.terms.multiplier)
+def burst_hour(
+    scenario: Scenario, strategy: Strategy, offers: Mapping[str, Offer], choice: PriceChoice | None
+) -> float:
+    """Price of an hour of one unit rented in a burst; 0 without burst."""
+    contract = burst_contract(scenario, strategy, offers, choice)
+    if contract is None:
+        return 0.0
+    price = hour_price(contract, scenario.start, scenario.start, fallen_back=False, key=contract.key)
+    return float(price.listed * Fraction(price.multiplier))
 
 
-def _hour(lease: Lease, offer: Offer, choice: PriceChoice | None, key: str) -> Fraction:
+def _hour(scenario: Scenario, contract: Contract) -> Fraction:
     """Price of an hour of all units of a lease."""
+    lease, begins = contract.lease, contract.begins or scenario.start
+    assert lease is not None  # noqa: S101 - burst is no lease
     if lease.plan == "hourly":
-        price = hourly_price(key, offer, lease.price, choice, f"{key}.plan")
-        return Fraction(price.listed) * Fraction(price.terms.multiplier) * lease.count
-    months = PLAN_MONTHS[lease.plan]
-    return period_price(lease, offer, choice, key).amount / (months * _HOURS_PER_MONTH)
+        price = hour_price(contract, begins, begins, fallen_back=False, key=f"{contract.key}.plan")
+        return price.listed * Fraction(price.multiplier) * lease.count
+    first = Stretch(lease.plan, begins, None, begins, None, begins, begins)
+    amount = stretch_price(contract, first)[0].amount
+    return amount / (plan_months(lease.plan) * _HOURS_PER_MONTH)

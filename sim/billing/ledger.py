@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 from sim.billing.assumptions import assumptions
-from sim.billing.checks import contract_problems, lease_key
-from sim.billing.hourly import HourlyPrice, hourly_price, usage_charges
+from sim.billing.checks import contract_problems
+from sim.billing.contracts import BURST, Contract, burst_contract, lease_contract
+from sim.billing.hourly import Rental, usage_charges
+from sim.billing.hourprice import Increments, increments
 from sim.billing.invoices import invoices
-from sim.billing.prepaid import PrepaidLease, lease_span, purchases
+from sim.billing.prepaid import lease_span, purchases, walk_of
+from sim.billing.segments import Stretch
+from sim.billing.stops import disk_charges, pieces, unbilled_times
+from sim.billing.tax import with_tax
 from sim.errors import InputError
 from sim.model.contract import Offer, PriceChoice
 from sim.model.ledger import Charge, Ledger
 from sim.model.records import LeaseRecord
 from sim.model.scenario import Scenario, Strategy
+from sim.units import Micros
 
 __all__ = ["bill"]
-
-_BURST = -1
 
 
 def bill(
@@ -31,7 +34,7 @@ def bill(
 ) -> Ledger:
     """Bill one run.
 
-    Prepaid leases are billed from the strategy: their contracts do not depend on what happened.
+    Prepaid periods are billed from the strategy: their contracts do not depend on what happened.
     Cards by the hour, leased or burst, are billed from the records of the run. `price` replaces the
     words low, mid and high of the scenario and the default, never a number. Leases that begin at
     or after the end of the horizon cost nothing. Raises InputError with every lease that its offer
@@ -40,41 +43,98 @@ def bill(
     problems = contract_problems(scenario, strategy, offers, price)
     if problems:
         raise InputError(problems)
-    prepaid, hourly = _contracts(scenario, strategy, offers, price)
+    places = range(len(strategy.leases))
+    contracts = {place: lease_contract(scenario, strategy, place, offers, price) for place in places}
+    burst = burst_contract(scenario, strategy, offers, price)
 
     lines: list[Charge] = []
-    for item in prepaid:
-        lines += purchases(item, scenario, price)
-    rentals = [(hourly[record.lease][0], record) for record in leases if record.lease in hourly]
-    lines += usage_charges(rentals, scenario)
-
-    charges = tuple(replace(charge, id=number) for number, charge in enumerate(lines))
+    walks: dict[int, tuple[Stretch, ...]] = {}
+    for contract in contracts.values():
+        if _begins_inside(scenario, contract):
+            walks[contract.index] = walk = walk_of(scenario, contracts, contract.index)
+            _take(lines, purchases(scenario, contract, walk))
+            lines += disk_charges(scenario, contract, _end_us(scenario, contract))
+    numbered = [replace(charge, id=number) for number, charge in enumerate(lines)]
+    rentals = _rentals(scenario, contracts, walks, burst, leases)
+    numbered += usage_charges(rentals, scenario, first_id=len(numbered))
+    parties = [*contracts.values()] if burst is None else [*contracts.values(), burst]
+    taxes = {party.label: party.terms.tax for party in parties if party.terms.tax is not None}
+    charges = tuple(with_tax(numbered, taxes) if taxes else numbered)
     return Ledger(
         currency=scenario.currency,
         horizon_end=scenario.local_time(scenario.horizon_us),
         charges=charges,
         invoices=invoices(charges),
-        assumptions=assumptions(prepaid, hourly.values(), price),
+        assumptions=assumptions(scenario, contracts, walks, burst),
     )
 
 
-def _contracts(
-    scenario: Scenario, strategy: Strategy, offers: Mapping[str, Offer], choice: PriceChoice | None
-) -> tuple[list[PrepaidLease], dict[int, tuple[HourlyPrice, PriceChoice | Decimal | None]]]:
-    """Prepaid leases, and by position (-1: burst) the prices by the hour with the price asked for."""
-    prepaid: list[PrepaidLease] = []
-    hourly: dict[int, tuple[HourlyPrice, PriceChoice | Decimal | None]] = {}
-    for index, lease in enumerate(strategy.leases):
-        key, offer = lease_key(strategy, index), offers[lease.offer_id]
-        if lease_span(scenario, lease, key)[0] >= scenario.horizon_us:
+def _begins_inside(scenario: Scenario, contract: Contract) -> bool:
+    assert contract.lease is not None  # noqa: S101 - not called with burst
+    return lease_span(scenario, contract.lease, contract.key)[0] < scenario.horizon_us
+
+
+def _end_us(scenario: Scenario, contract: Contract) -> Micros | None:
+    end = None if contract.lease is None else contract.lease.end
+    return None if end is None else scenario.elapsed_us(end)
+
+
+def _take(lines: list[Charge], groups: Iterator[tuple[Charge, ...]]) -> None:
+    """Add groups of lines: the first of a group is what the others belong to."""
+    for group in groups:
+        place = len(lines)
+        lines.append(group[0])
+        lines += [replace(line, of=place) for line in group[1:]]
+
+
+def _rentals(
+    scenario: Scenario,
+    contracts: Mapping[int, Contract],
+    walks: Mapping[int, Sequence[Stretch]],
+    burst: Contract | None,
+    records: Sequence[LeaseRecord],
+) -> Iterator[Rental]:
+    """The times in which machines are rented by the hour: the records of the run, cut to them."""
+    hours: dict[int, tuple[Contract, Increments, list[Stretch], tuple[tuple[Micros, Micros], ...]]] = {}
+    bursts = None if burst is None else increments(burst)
+    for record in records:
+        if record.lease == BURST:
+            if burst is not None and bursts is not None:
+                yield Rental(burst, bursts, record.machine, record.start_us, record.end_us)
             continue
-        if lease.plan == "hourly":
-            terms = hourly_price(f"lease {index}", offer, lease.price, choice, f"{key}.plan")
-            hourly[index] = terms, lease.price
-        else:
-            prepaid.append(PrepaidLease(index, lease, offer, key))
-    if strategy.burst is not None:
-        burst, key = strategy.burst, f"strategies.{strategy.name}.burst.offer"
-        terms = hourly_price("burst", offers[burst.offer_id], burst.price, choice, key)
-        hourly[_BURST] = terms, burst.price
-    return prepaid, hourly
+        if record.lease not in hours:
+            contract = contracts[record.lease]
+            stretches = [stretch for stretch in walks.get(record.lease, ()) if stretch.plan == "hourly"]
+            gaps = unbilled_times(scenario, contract) if stretches else ()
+            hours[record.lease] = contract, increments(contract), stretches, gaps
+        yield from _pieces_of(scenario, record, *hours[record.lease])
+
+
+def _pieces_of(
+    scenario: Scenario,
+    record: LeaseRecord,
+    contract: Contract,
+    counted: Increments,
+    stretches: Sequence[Stretch],
+    gaps: tuple[tuple[Micros, Micros], ...],
+) -> Iterator[Rental]:
+    """The parts of a leased machine's record that lie in times by the hour, without its stops."""
+    for stretch in stretches:
+        start = max(record.start_us, scenario.elapsed_us(stretch.usable_from))
+        until = None if stretch.end is None else scenario.elapsed_us(stretch.end)
+        ends = [end for end in (record.end_us, until) if end is not None]
+        end = min(ends, default=None)
+        if end is not None and end < start:
+            continue
+        backs = {back for _, back in gaps}
+        for begin, stop in pieces(start, end, gaps):
+            yield Rental(
+                contract=contract,
+                counted=counted,
+                machine=record.machine,
+                start_us=begin,
+                end_us=stop,
+                signed=stretch.signed,
+                fallen_back=contract.offer.price.unit != "hour" and stretch.why.endswith("contract ended"),
+                new=begin == record.start_us or begin in backs,
+            )

@@ -1,9 +1,14 @@
-"""Billing periods on calendar anniversaries, and the edges of calendar months, in local time.
+"""Billing periods in months of a contract, and the edges of calendar months, in local time.
 
-A period runs from an anniversary of the lease's start to the next, in months of the calendar and
-in the wall time of the scenario's zone; it is half-open, so neighbours have no gap and no overlap.
-A lease that starts on the 31st has its anniversary on the last day of a shorter month and on the
-31st again afterwards, because every anniversary is counted from the start itself.
+What a month is, is a term of the contract:
+
+- `calendar`: from an anniversary of the beginning to the next, in the wall time of the scenario's zone.
+  A contract that begins on the 31st has its anniversary on the last day of a shorter month and on the
+  31st again afterwards, because every anniversary is counted from the beginning itself.
+- `30-days`: thirty days of wall time.
+- `mean-month`: 365 / 12 days of wall time, that is 30 days and 10 hours.
+
+Periods are half-open, so neighbours have no gap and no overlap.
 """
 
 from __future__ import annotations
@@ -11,12 +16,19 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sim.model.scenario import Scenario
+from sim.model.terms import MonthBasis
 from sim.units import Micros
 
-__all__ = ["Period", "add_months", "month_edges", "periods"]
+__all__ = ["MONTH_DAYS", "Period", "add_months", "month_edges", "period_edge", "periods"]
+
+MONTH_DAYS: dict[MonthBasis, timedelta] = {
+    "30-days": timedelta(days=30),
+    "mean-month": timedelta(days=365) / 12,
+}
+"""Length of a month where all months are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +48,19 @@ def add_months(local: datetime, months: int) -> datetime:
     return local.replace(year=year, month=month + 1, day=day)
 
 
-def periods(scenario: Scenario, anchor: datetime, months: int, until_us: Micros) -> Iterator[Period]:
+def period_edge(anchor: datetime, months: int, basis: MonthBasis = "calendar") -> datetime:
+    """The local time that lies so many months of the contract after its beginning."""
+    return add_months(anchor, months) if basis == "calendar" else anchor + months * MONTH_DAYS[basis]
+
+
+def periods(
+    scenario: Scenario, anchor: datetime, months: int, until_us: Micros, basis: MonthBasis = "calendar"
+) -> Iterator[Period]:
     """All periods of `months` months, counted from `anchor`, that begin before `until_us`."""
     begin, begin_us, number = anchor, scenario.elapsed_us(anchor), 0
     while begin_us < until_us:
         number += 1
-        end = add_months(anchor, number * months)
+        end = period_edge(anchor, number * months, basis)
         end_us = scenario.elapsed_us(end)
         yield Period(begin, end, begin_us, end_us)
         begin, begin_us = end, end_us

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
+from math import floor, lcm
 
 from sim.units import CENT
 
@@ -33,9 +33,11 @@ def apportion(exact: Sequence[Fraction]) -> list[Decimal]:
     Here the total (0.3969) is rounded once (0.40), every line is rounded down, and the cents left
     over go to the largest remainders, ties to the first.
     """
-    total = floor(sum(exact, Fraction(0)) * 100 + Fraction(1, 2))
-    cents = [floor(amount * 100) for amount in exact]
-    order = sorted(range(len(exact)), key=lambda i: (cents[i] - exact[i] * 100, i))
+    whole = lcm(*(amount.denominator for amount in exact))
+    parts = [amount.numerator * 100 * (whole // amount.denominator) for amount in exact]  # cents / whole
+    total = (2 * sum(parts) + whole) // (2 * whole)
+    cents, rests = [part // whole for part in parts], [part % whole for part in parts]
+    order = sorted(range(len(exact)), key=lambda i: (-rests[i], i))
     for i in order[: total - sum(cents)]:
         cents[i] += 1
     return [count * CENT for count in cents]

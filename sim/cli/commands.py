@@ -8,16 +8,33 @@ from typing import Annotated, Any
 import typer
 
 from sim.cli.app import app
+from sim.cli.breakeven import breakeven
+from sim.cli.budget import budget
 from sim.cli.calibrate import calibrate
 from sim.cli.catalog import catalog
+from sim.cli.commit import commit
 from sim.cli.compare import compare
+from sim.cli.costs import costs
 from sim.cli.explain import explain
 from sim.cli.fit import fit
+from sim.cli.focus import focus
 from sim.cli.measure import measure
 from sim.cli.predict import predict
+from sim.cli.quote import quote
+from sim.cli.rebill import rebill
+from sim.cli.recommend import recommend
+from sim.cli.reconcile import reconcile
+from sim.cli.report import report
 from sim.cli.run import run
+from sim.cli.runs import runs
 from sim.cli.schema import schema
+from sim.cli.sensitivity import sensitivity
+from sim.cli.stepup import stepup
+from sim.cli.sweep import sweep
+from sim.cli.tco import tco
 from sim.cli.validate import validate
+from sim.cli.workbook import workbook
+from sim.cli.workload import workload
 
 __all__ = ["COMMANDS", "application"]
 
@@ -34,6 +51,8 @@ def application() -> typer.Typer:
     root.callback()(_root)
     for command in COMMANDS:
         root.command(command.__name__)(command)
+    for group in GROUPS:
+        root.add_typer(group())
     return root
 
 
@@ -59,8 +78,23 @@ def _root(
 
 COMMANDS: tuple[Callable[..., Any], ...] = (
     compare,
+    recommend,
+    stepup,
+    sweep,
+    sensitivity,
     explain,
     run,
+    costs,
+    focus,
+    breakeven,
+    budget,
+    commit,
+    tco,
+    quote,
+    rebill,
+    reconcile,
+    workbook,
+    report,
     fit,
     predict,
     measure,
@@ -70,3 +104,6 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     schema,
     app,
 )
+
+GROUPS: tuple[Callable[[], typer.Typer], ...] = (workload, runs)
+"""Groups of commands, each with a table of its own."""

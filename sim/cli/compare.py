@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sim.cli.console import heading, print_json, print_parts, say
+from sim.cli.console import complain, heading, print_json, print_parts, say
 from sim.cli.options import (
     FormatOption,
     JobsOption,
@@ -19,6 +19,15 @@ from sim.cli.options import (
     check_folder,
     read_question,
     workers,
+)
+from sim.cli.options_runs import (
+    ClusterOption,
+    FreshOption,
+    MostOption,
+    OutOption,
+    SelectOption,
+    UntilOption,
+    with_stopping,
 )
 from sim.cli.progress import ProgressForm, shown_progress
 from sim.units import format_duration
@@ -38,19 +47,26 @@ def compare(
         typer.Option(min=1, help="Runs a strategy, each with its own luck; default: the scenario's."),
     ] = None,
     seed: SeedOption = None,
+    until: UntilOption = None,
+    select: SelectOption = False,
+    most: MostOption = None,
     jobs: JobsOption = None,
-    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("outputs"),
+    cluster: ClusterOption = None,
+    out: OutOption = Path("outputs"),
+    fresh: FreshOption = False,
     format_: FormatOption = OutputFormat.TEXT,
     price: PriceOption = None,
     progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
 ) -> None:
     """Simulate every strategy of a scenario on the same jobs and failures, and say which to rent."""
     from sim.experiments.compare import compare as compare_strategies
+    from sim.experiments.vault import Vault
     from sim.report.save import save
     from sim.report.tables import render
 
-    question = read_question(file, set_, price)
+    question = with_stopping(read_question(file, set_, price), until, select, most)
     check_folder(out)
+    vault = None if fresh else Vault(out)
     with shown_progress(progress, "simulating") as report:
         comparison = compare_strategies(
             question,
@@ -59,7 +75,11 @@ def compare(
             baseline=baseline,
             workers=workers(jobs),
             progress=report,
+            vault=vault,
+            cluster=cluster,
         )
+    for message in () if vault is None else vault.messages:
+        complain(message, "Note")
     folder = save(comparison, out)
     if format_ is OutputFormat.JSON:
         print_json({**comparison.to_json(), "folder": str(folder)})

@@ -77,9 +77,15 @@ StrategyOption: TypeAlias = Annotated[
 ]
 
 
-def read_question(file: Path, changes: list[str] | None, price: PriceLevel | None = None) -> Question:
+def read_question(
+    file: Path, changes: list[str] | None, price: PriceLevel | None = None, seed: int | None = None
+) -> Question:
     """Load a scenario as the options ask for it; InputError with every problem found."""
     question = load(file, changes or ())
+    if seed is not None:
+        experiment = question.scenario.experiment.model_copy(update={"seed": seed})
+        scenario = question.scenario.model_copy(update={"experiment": experiment})
+        question = dataclasses.replace(question, scenario=scenario)
     return question if price is None else dataclasses.replace(question, price=price.value)
 
 

@@ -146,7 +146,7 @@ def _print_ledger(result: RunResult) -> None:
         f"{money(float(ledger.cash), ledger.currency)}."
     )
     for text in ledger.assumptions:
-        say(f"- assumed: {text}")
+        say(f"- {text}")
 
 
 def _what(charge: Charge) -> str:

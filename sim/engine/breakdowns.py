@@ -15,6 +15,7 @@ from sim.engine.execution import Executor, Run
 from sim.engine.failures import FailureEvent
 from sim.engine.fleet import Card, Machine, Pool
 from sim.engine.saves import corrupt
+from sim.engine.sharing import runs_on
 from sim.model.failures import KINDS, PLANNED, SILENT
 from sim.model.records import FailureRecord
 from sim.units import Micros
@@ -66,7 +67,7 @@ class Breakdowns:
         if card.broken and KINDS[event.kind].unit == "card":
             return
         if event.kind == SILENT:
-            for run in _runs_on([card]):
+            for run in runs_on([card]):
                 corrupt(run, self.executor.now)
             return
         token = next(self._tokens)
@@ -80,7 +81,7 @@ class Breakdowns:
             self.pool.break_machine(machine, now, token, moves=event.moves)
             mend = self._mend_moved if event.moves else self._mend_machine
             Moment(self.env, back_us, Order.REPAIR, mend, machine, token)
-        runs = _runs_on([card] if alone else machine.cards)
+        runs = runs_on([card] if alone else machine.cards)
         self._note(event, card if alone else None, back_us, runs)
         if event.kind == PLANNED and self._announced:
             self._send_away(runs)
@@ -163,9 +164,3 @@ class Breakdowns:
 def _grown_up(event: FailureEvent, machine: Machine, infancy_us: Micros) -> bool:
     """Whether a failure of new machines comes too late for this one."""
     return event.infant and event.at_us - machine.fresh_us >= infancy_us
-
-
-def _runs_on(cards: Sequence[Card]) -> list[Run]:
-    """The jobs on these cards, each once, in order of submission."""
-    runs = {card.held_by.job.id: card.held_by for card in cards if isinstance(card.held_by, Run)}
-    return [runs[job] for job in sorted(runs)]

@@ -55,7 +55,8 @@ class Burst:
         self.on_change = on_change
         self.orders = 0
         self.stock_outs = 0
-        self._waiters: deque[tuple[Run, int]] = deque()
+        self._waiters: deque[tuple[Run, int, Micros]] = deque()
+        """Job, its version, and since when it waits: the oldest first, ties by job."""
         self._spare = list(reversed(pool.machines))
         """Units neither rented nor on order, the lowest ordinal last."""
         self._timer_at: Micros | None = None
@@ -68,12 +69,20 @@ class Burst:
 
     def watch(self, run: Run) -> None:
         """A job has entered the queue now."""
-        self._waiters.append((run, run.version))
+        waiters, entry = self._waiters, (run, run.version, run.queued_us)
+        place = len(waiters)
+        # A job that is preempted comes back after the arrivals of the instant, which may be younger.
+        while place and waiters[place - 1][2] == entry[2] and waiters[place - 1][0].job.id > run.job.id:
+            place -= 1
+        if place == len(waiters):
+            waiters.append(entry)
+        else:
+            waiters.insert(place, entry)
         self.set_timer()
 
     def _oldest(self) -> Run | None:
         waiters = self._waiters
-        while waiters and not _still_waits(*waiters[0]):
+        while waiters and not _still_waits(*waiters[0][:2]):
             waiters.popleft()
         return waiters[0][0] if waiters else None
 

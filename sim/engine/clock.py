@@ -6,16 +6,16 @@ arrivals, then one decision, then the clock of the oldest waiter.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
-from typing import Any
+from heapq import heapify, heappop, heappush
+from typing import Any, Protocol
 
 import simpy
 from simpy.events import EventPriority
 
 from sim.units import Micros
 
-__all__ = ["Clock", "Moment", "Order"]
+__all__ = ["Clock", "Moment", "Order", "Timed"]
 
 
 class Order:
@@ -30,6 +30,16 @@ class Order:
     ARRIVAL = EventPriority(8)
     DECISION = EventPriority(9)
     OLDEST_WAITER = EventPriority(10)
+
+
+class Timed(Protocol):
+    """What may stand in the event queue: the clock calls `callback` with the thing itself."""
+
+    callback: Callable[[Any], None]
+    subject: Any
+    """What it is about."""
+    version: int
+    """Of its subject; a callback ignores it if the subject has moved on since."""
 
 
 class Moment:
@@ -70,9 +80,9 @@ class Clock(simpy.Environment):
         self.decide: Callable[[], None] | None = None
         """What to do once this instant's other moments are over."""
 
-    def put(self, at_us: Micros, order: EventPriority, moment: Moment) -> None:
+    def put(self, at_us: Micros, order: EventPriority, moment: Timed) -> None:
         """Let a moment come at its time, in its place among those of that instant."""
-        heapq.heappush(self._queue, (at_us, order, next(self._eid), moment))  # type: ignore[misc]
+        heappush(self._queue, (at_us, order, next(self._eid), moment))  # type: ignore[misc]
 
     def play(self, until_us: Micros, next_us: Micros, arrive: Callable[[], Micros]) -> None:
         """Let everything before `until_us` happen.
@@ -81,11 +91,11 @@ class Clock(simpy.Environment):
         the next.
         """
         queue: list[Any] = self._queue
-        pop = heapq.heappop
+        pop = heappop
         arrival, decision = Order.ARRIVAL, Order.DECISION
         end = (until_us, -1)
         queue.append(end)  # a stop at the far end, so that the queue is never empty
-        heapq.heapify(queue)
+        heapify(queue)
         while True:
             head = queue[0]
             at_us = head[0]

@@ -162,13 +162,15 @@ class ConservativeQueue:
                     self._move(job, plan, now, before)
 
     def _move(self, job: int, plan: _Plan, now: Micros, before: Gains) -> None:
-        gains = {
-            pool: {m: min(old.get(m, NEVER), new.get(m, NEVER)) for m in (*old, *new)}
-            for pool, old in before.items()
-            for new in (self._lines[pool].gained,)
-        }
+        gains = before
+        if any(line.gained for line in self._lines.values()):
+            gains = {
+                pool: {m: min(old.get(m, NEVER), new.get(m, NEVER)) for m in (*old, *new)}
+                for pool, old in before.items()
+                for new in (self._lines[pool].gained,)
+            }
         run = self._runs[job]
-        if not any(self._where(run, way, plan.start_us, gains) for way in self._placer.tries(run)):
+        if not any(self._may_move(run, way, plan.start_us, now, gains) for way in self._placer.tries(run)):
             return
         line = self._lines[plan.pool]
         line.release(job)
@@ -176,6 +178,16 @@ class ConservativeQueue:
         self._set(job, plan if better is None else better)
         if better is not None:
             line.gain(plan.parts, plan.start_us)
+
+    def _may_move(self, run: Run, way: Way, before: Micros, now: Micros, gains: Gains) -> bool:
+        """Whether cards that have become free might let a run start before an instant."""
+        pool, option, _ = way
+        length = expected(run, pool, option, self._executor.checkpoint)
+        machines = [machine for machine, from_us in gains[pool].items() if from_us < before + length]
+        if not machines:
+            return False
+        line = self._lines[pool]
+        return line.has_hole(option.gpus, length, now, before, None if option.spans else machines)
 
     def _where(self, run: Run, way: Way, before: Micros, gains: Gains) -> list[int]:
         """Machines on which a run that starts before an instant could use what has become free."""
@@ -209,7 +221,9 @@ class ConservativeQueue:
             if option.spans:
                 found = line.over_several(option.gpus, length, now, before, fill_gaps=rule.fill_gaps)
             else:
-                found = line.on_one_machine(option.gpus, length, now, before, emptiest=rule.emptiest_machine)
+                found = line.on_one_machine(
+                    option.gpus, length, now, before, emptiest=rule.emptiest_machine, among=machines
+                )
             if found is not None:
                 best = _Plan(found[0], pool, option, found[1])
                 before = found[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.decisions.policies import POLICIES
+from sim.decisions.sharing import alone_only
 from sim.decisions.strategies import units_needed
 from sim.engine.backfill import EasyQueue
 from sim.engine.burst import Burst
@@ -13,10 +14,10 @@ from sim.engine.clock import Clock
 from sim.engine.conservative import ConservativeQueue
 from sim.engine.execution import Executor, Run, Stay
 from sim.engine.fleet import Pool
-from sim.engine.placer import Placer, Spot
+from sim.engine.placer import Placer, SharingPlacer, Spot
 from sim.engine.preemption import Preemption
-from sim.engine.queue import FairQueue, Follower, Line, Queue
-from sim.model.fleet import FleetPlan
+from sim.engine.queue import FairQueue, Follower, Line, Queue, Room
+from sim.model.fleet import FleetPlan, PolicyParameters
 from sim.model.job import JobShape
 from sim.model.rates import RateTable
 from sim.units import Micros
@@ -41,13 +42,19 @@ class Dispatcher:
         self.rates = rates
         self.pools = pools
         self.burst: Burst | None = None
-        self._placer = Placer(plan, pools, shapes, rates, executor)
+        sharing = any(pool.shares for pool in pools)
+        preempts = plan.parameters.preempt_after_us is not None
+        if sharing and (why := alone_only(plan.policy, preempts=preempts)):
+            raise ValueError(why)
+        placer = SharingPlacer if sharing else Placer
+        self._placer = placer(plan, pools, shapes, rates, executor)
         self._ways = self._placer.ways
         self._last_chance = self._placer.last_chance
         self._preemption: Preemption | None = None
         self._follow: Follower | None = None
         """Who must be told of every start and end of a stay."""
         self._queue = self._line(plan)
+        self._decides = self._decide
 
     def _line(self, plan: FleetPlan) -> Line:
         policy, parameters = POLICIES[plan.policy], plan.parameters
@@ -62,13 +69,20 @@ class Dispatcher:
         if policy.by_team:
             self._follow = fair = FairQueue(parameters.half_life_us, lambda: self.executor.now)
             return fair
-        queue = Queue(policy, parameters, self._estimate)
+        queue = Queue(policy, parameters, self._estimate, self._room(parameters))
         if parameters.preempt_after_us is not None:
             self._follow = self._preemption = Preemption(
                 self.executor, self._placer, parameters.preempt_after_us,
                 queue.key, self.requeue, self._await_decision,
             )  # fmt: skip
         return queue
+
+    def _room(self, parameters: PolicyParameters) -> Room | None:
+        """How many cards a start takes at least; None where jobs make room, share cards or rent more."""
+        if parameters.preempt_after_us is not None or any(p.shares or p.burst for p in self.pools):
+            return None
+        least = [min((o.gpus for _, options in ways for o in options), default=0) for ways in self._ways]
+        return Room(self.pools, least)
 
     # --- jobs come and go -------------------------------------------------------------------
 
@@ -79,7 +93,7 @@ class Dispatcher:
             self._refuse(run)
             return
         if self._queue.push(run):
-            self.env.decide = self._decide
+            self.env.decide = self._decides
         if self.burst is not None:
             self.burst.watch(run)
 
@@ -112,6 +126,7 @@ class Dispatcher:
         run.state, run.end_us = "refused", now
         run.version += 1
         run.reason = self._why_refused(run)
+        self.executor.on_ended(run)
 
     def _why_refused(self, run: Run) -> str:
         shape = run.job.shape
@@ -131,7 +146,9 @@ class Dispatcher:
         """A job has left its cards."""
         if self._follow is not None:
             self._follow.left(stay)
-        self.decide_soon()
+            self._follow.dirty = True
+        if self._queue.waiting or self.burst is not None:
+            self.env.decide = self._decides
 
     # --- decisions --------------------------------------------------------------------------
 
@@ -141,10 +158,10 @@ class Dispatcher:
             self._follow.dirty = True
         # A job that comes into an empty queue is its head, and asks for a decision itself.
         if self._queue.waiting or self.burst is not None:
-            self.env.decide = self._decide
+            self.env.decide = self._decides
 
     def _await_decision(self) -> None:
-        self.env.decide = self._decide
+        self.env.decide = self._decides
 
     def _decide(self) -> None:
         if self._queue.waiting:
@@ -158,11 +175,15 @@ class Dispatcher:
             spot = self._preemption.make_room(run)
         if spot is None:
             return False
-        self._begin(run, spot)
+        pool, option, cards = spot
+        self.executor.start(run, pool, option, cards)
+        if self._follow is not None and run.stay is not None:
+            self._follow.started(run.stay)
         return True
 
     def _begin(self, run: Run, spot: Spot) -> None:
-        self.executor.start(run, *spot)
+        pool, option, cards = spot
+        self.executor.start(run, pool, option, cards)
         if self._follow is not None and run.stay is not None:
             self._follow.started(run.stay)
 

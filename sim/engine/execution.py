@@ -7,16 +7,20 @@ computed when something does go wrong, so checkpoints cost no events.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sim.decisions.checkpoints import interval
-from sim.engine.clock import Clock, Moment, Order
+from sim.engine.clock import Clock, Order, Timed
 from sim.engine.fleet import Card, Pool
 from sim.engine.saves import disk_lost, forget, forget_clean, reached, restored
+from sim.engine.sharing import PacedStay, SharedStay
+from sim.engine.sharing_pacer import Pacer
+from sim.engine.sharing_pools import SharedPool
+from sim.engine.sharing_slices import SlicedPool
 from sim.engine.stay import Run, Stay, interruptions, noise, user_end
 from sim.model.failures import CheckpointSpec
+from sim.model.logs import AttemptWriter
 from sim.model.rates import RunOption
-from sim.model.records import Attempt
 from sim.units import Micros
 
 __all__ = ["Executor", "Run", "Stay", "noise"]
@@ -36,6 +40,7 @@ class Executor:
         on_freed: Callable[[Stay], None],
         on_again: Callable[[Run, Micros], None],
         finds: Callable[[Run, Stay], bool],
+        on_ended: Callable[[Run], None],
     ) -> None:
         self.env = env
         self.checkpoint = checkpoint
@@ -47,8 +52,12 @@ class Executor:
         """Called when a job is to be run again from the beginning, from an instant on."""
         self.finds = finds
         """Whether somebody sees that a job's result is bad."""
-        self.attempts: list[Attempt] = []
-        self.running: dict[int, Run] = {}
+        self.on_ended = on_ended
+        """Called when a job is over: nothing more happens to it."""
+        self.pacer = Pacer(env, self._complete)
+        """Plans the ends of stays on divided cards."""
+        self.attempts = AttemptWriter()
+        self._completes = self._complete
 
     @property
     def now(self) -> Micros:
@@ -57,10 +66,14 @@ class Executor:
 
     def start(self, run: Run, pool: Pool, option: RunOption, cards: list[Card]) -> None:
         """Put a waiting job on cards that `Pool.take` gave."""
-        now = self.now
-        stay = Stay(run, pool, option, cards, now)
-        for card in cards:
-            card.held_by = run
+        now = self.env.now_us
+        shares = pool.shares
+        if shares and isinstance(pool, SharedPool):
+            stay = pool.enter(run, option, cards, now)
+        else:
+            stay = Stay(run, pool, option, cards, now)
+            for card in cards:
+                card.held_by = run
         run.wait_us += now - run.queued_us
         run.state, run.stay = "running", stay
         run.version += 1
@@ -70,18 +83,23 @@ class Executor:
             stay.startup_us = option.startup_us if first else option.restart_us
         else:
             stay.startup_us = self._startup(run, stay)
+        if shares and isinstance(pool, SlicedPool):
+            stay.startup_us += pool.prepare(stay, now)
         self._resume(run, stay)
         self._plan(stay)
         if first:
             run.first_start_us = now
-        self.running[run.job.id] = run
+        if shares and isinstance(stay, PacedStay):
+            self.pacer.begins(stay)
+            return
         limit = run.job.limit_us
         length = stay.length_us
         if limit is not None and limit < length:
             length = limit
         if stay.stop_us is not None and stay.stop_us < length:
             length = stay.stop_us
-        Moment(self.env, now + length, Order.COMPLETION, self._complete, run, run.version)
+        stay.subject, stay.version, stay.callback = run, run.version, self._completes
+        self.env.put(now + length, Order.COMPLETION, stay)
 
     def _startup(self, run: Run, stay: Stay) -> Micros:
         option = stay.option
@@ -137,27 +155,49 @@ class Executor:
             stop = round(end.share * total) if end.after_us is None else min(end.after_us, total)
             stay.stop_us = reached(stay, max(0, stop - stay.run.saved_us))
 
-    def _complete(self, moment: Moment) -> None:
+    def _complete(self, moment: Timed) -> None:
         run: Run = moment.subject
         if run.version != moment.version or run.stay is None:
             return
         stay = run.stay
-        elapsed = self.now - stay.start_us
+        now = self.env.now_us
+        elapsed = now - stay.start_us
+        if stay.paced and isinstance(stay, PacedStay):
+            elapsed = stay.own_time(elapsed)
         if stay.stop_us is not None and elapsed >= stay.stop_us:
             self._end_by_user(run)
             return
         done = elapsed >= stay.length_us
+        if done and run.bad_us is None and not stay.shared and not disk_lost(run):
+            self._finish(run, stay, now)
+            return
         if done and run.bad_us is not None and self.finds(run, stay):
             self._leave(run, "bad_result", saves=False, voids=True)
             run.redone += 1
-            run.state, run.queued_us = "waiting", self.now
-            self.on_again(run, self.now)
+            run.state, run.queued_us = "waiting", now
+            self.on_again(run, now)
             return
         run.state = "done" if done else "killed"
         if not done:
             run.reason = "ran into its time limit"
         self._leave(run, run.state, saves=done)
-        run.end_us = self.now
+        run.end_us = now
+        self.on_ended(run)
+
+    def _finish(self, run: Run, stay: Stay, now: Micros) -> None:
+        """The end of a job with which all went well, as it does most times: what `_record` comes to."""
+        pool, length = stay.pool, stay.length_us
+        self.attempts.add(
+            run.job.id, pool.spec.offer, pool.burst, [card.ordinal for card in stay.cards],
+            stay.start_us, now, "done", stay.startup_us, (stay.pieces - 1) * stay.cost_us,
+            stay.remaining_us, 0, stay.voided_card_us,
+        )  # fmt: skip
+        pool.give_back(stay.cards, now, stay.start_us)
+        run.state, run.stay, run.end_us = "done", None, now
+        run.run_us += length
+        run.version += 1
+        self.on_freed(stay)
+        self.on_ended(run)
 
     def _end_by_user(self, run: Run) -> None:
         end = user_end(run)
@@ -173,7 +213,10 @@ class Executor:
             self._leave(run, "retried", saves=False, voids=True, pause_us=again - self.now)
             run.submissions += 1
             self.on_again(run, again)
+            run.end_us = self.now
+            return
         run.end_us = self.now
+        self.on_ended(run)
 
     def resubmit(self, run: Run, released_us: Micros) -> None:
         """A job that failed by itself has been submitted again; it begins anew."""
@@ -198,9 +241,9 @@ class Executor:
         run.queued_us = self.now
         run.interruptions += 1
 
-    def cut(self, horizon_us: Micros) -> None:
+    def cut(self, runs: Sequence[Run], horizon_us: Micros) -> None:
         """The horizon: close the records of all that runs."""
-        for run in list(self.running.values()):
+        for run in runs:
             self._record(run, horizon_us, "horizon", saves=True)
 
     def _leave(self, run: Run, ended: str, *, saves: bool, voids: bool = False, pause_us: Micros = 0) -> None:
@@ -208,9 +251,9 @@ class Executor:
         if stay is None:
             msg = f"job {run.job.id} leaves its cards but is on none"
             raise RuntimeError(msg)
-        self._record(run, self.now, ended, saves=saves, voids=voids, pause_us=pause_us)
-        stay.pool.give_back(stay.cards, self.now, stay.start_us)
-        del self.running[run.job.id]
+        now = self.env.now_us
+        self._record(run, now, ended, saves=saves, voids=voids, pause_us=pause_us)
+        stay.pool.give_back(stay.cards, now, stay.start_us)
         run.stay = None
         run.version += 1
         self.on_freed(stay)
@@ -224,7 +267,8 @@ class Executor:
             return
         elapsed = now - stay.start_us
         alive = elapsed if stay.failed is None else stay.failed_us
-        if saves and alive == stay.length_us:  # all went well, as it does most times
+        shared = stay.shared
+        if saves and alive == stay.length_us and not shared:  # all went well, as it does most times
             startup, checkpoints = stay.startup_us, (stay.pieces - 1) * stay.cost_us
             work = saved = stay.remaining_us
         else:
@@ -243,18 +287,20 @@ class Executor:
                 stay.voided_card_us += run.kept_card_us - kept
                 run.saved_us, run.kept_card_us, saved = at_snapshot, kept, 0
         run.saved_us += saved
-        run.kept_card_us += saved * len(stay.cards)
         if run.bad_us is not None and run.state != "done":
             forget_clean(run)
         run.run_us += elapsed
         if stay.pool.has_snapshots:
             stay.ended_us, stay.gain_us = now, saved
+        card_us: Micros | None = None
+        if shared and isinstance(stay, SharedStay):
+            work, saved, card_us = stay.close(now, alive - startup - checkpoints, work, saved)
+            run.kept_card_us += saved * card_us // elapsed if elapsed else 0
+        else:
+            run.kept_card_us += saved * len(stay.cards)
         pool = stay.pool
-        # By position: a named tuple made so costs a tenth of a frozen dataclass made by names.
-        self.attempts.append(
-            Attempt(
-                run.job.id, pool.spec.offer, pool.burst, tuple([card.ordinal for card in stay.cards]),
-                stay.start_us, now, ended, startup, checkpoints, saved,
-                work - saved + elapsed - alive, stay.voided_card_us, pause_us,
-            )
+        self.attempts.add(
+            run.job.id, pool.spec.offer, pool.burst, [card.ordinal for card in stay.cards],
+            stay.start_us, now, ended, startup, checkpoints, saved,
+            work - saved + elapsed - alive, stay.voided_card_us, pause_us, card_us,
         )  # fmt: skip

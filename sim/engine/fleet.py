@@ -87,6 +87,9 @@ class Machine:
 class Pool:
     """All machines of one offer, leased or by the hour."""
 
+    shares = False
+    """Whether a card may hold several jobs (`sharing_pools`)."""
+
     def __init__(self, spec: PoolSpec, machines: int, *, burst: bool) -> None:
         self.spec = spec
         self.burst = burst
@@ -101,12 +104,12 @@ class Pool:
         """Failures, repairs and hourly units so far; whoever plans ahead looks whether there were more."""
         self.records: list[LeaseRecord] = []
         self._snapshots_us = _data_snapshots(spec, machines)
-        self._by_free: list[list[int]] = [[] for _ in range(self.size + 1)]
-
-    @property
-    def has_snapshots(self) -> bool:
+        self.has_snapshots = self._snapshots_us is not None
         """Whether data disks have snapshots, so that the past of jobs matters."""
-        return self._snapshots_us is not None
+        self._by_free: list[list[int]] = [[] for _ in range(self.size + 1)]
+        self._from = [range(count, self.size + 1) for count in range(self.size + 2)]
+        """Numbers of free cards that suffice for so many, the fewest first."""
+        self._widest = range(self.size, 0, -1)
 
     # --- leases -----------------------------------------------------------------------------
 
@@ -167,7 +170,7 @@ class Pool:
 
     # --- placing ----------------------------------------------------------------------------
 
-    def take(self, count: int, *, spans: bool, touched: bool = False) -> list[Card] | None:
+    def take(self, count: int, spans: bool, touched: bool = False) -> list[Card] | None:
         """Take free cards for one job, or None if they are not there now.
 
         In one machine: the machine with the fewest free cards that suffice, lowest ordinal first.
@@ -177,13 +180,13 @@ class Pool:
         if count > self.free:
             return None
         if not spans:
-            machine = self._freest() if self.emptiest_machine else self._tightest(count)
+            machine = self._first(self._widest if self.emptiest_machine else self._from[count])
             if machine is None or machine.free < count or (touched and machine.free == machine.usable):
                 return None
             return self._grab(machine, count)
         taken: list[Card] = []
         while len(taken) < count:
-            machine = self._tightest(1) if self.fill_gaps else self._freest()
+            machine = self._first(self._from[1] if self.fill_gaps else self._widest)
             if machine is None:
                 msg = f"{self.spec.offer}: fewer free cards than the pool counts"
                 raise RuntimeError(msg)
@@ -198,7 +201,7 @@ class Pool:
 
     def fits(self, count: int, *, spans: bool) -> bool:
         """Whether a job of so many cards could have them now."""
-        return count <= self.free and (spans or self._tightest(count) is not None)
+        return count <= self.free and (spans or self._first(self._from[count]) is not None)
 
     def hide(self, machine: Machine, shown: int) -> int:
         """Show at most so many free cards of a machine; gives the number hidden, for `unhide`."""
@@ -215,22 +218,22 @@ class Pool:
     def give_back(self, cards: list[Card], now: Micros, started: Micros) -> None:
         """A job leaves its cards, which it held since `started`."""
         held = now - started
-        i, last = 0, len(cards)
-        while i < last:
+        machine, back, usable = cards[0].machine, 0, False
+        for place, card in enumerate(cards):
             # Cards of one machine stand together: its place in the index changes once for all of them.
-            machine = cards[i].machine
-            usable = machine.leased and machine.away_since is None and not machine.down
-            back = 0
-            while i < last and (card := cards[i]).machine is machine:
-                i += 1
-                card.held_by = None
-                machine.busy_card_us += held
-                if usable and not card.broken:
-                    back += 1
-                elif machine.away_since is None and (machine.down or card.broken):
-                    card.down_since = now
-            if back:
-                self._set_free(machine, machine.free + back)
+            if card.machine is not machine or not place:
+                if back:
+                    self._set_free(machine, machine.free + back)
+                machine, back = card.machine, 0
+                usable = machine.leased and machine.away_since is None and not machine.down
+            card.held_by = None
+            machine.busy_card_us += held
+            if usable and not card.broken:
+                back += 1
+            elif machine.away_since is None and (machine.down or card.broken):
+                card.down_since = now
+        if back:
+            self._set_free(machine, machine.free + back)
 
     # --- failures ---------------------------------------------------------------------------
 
@@ -318,31 +321,16 @@ class Pool:
             machine.indexed |= 1 << free
             heapq.heappush(self._by_free[free], machine.ordinal)
 
-    def _top(self, free: int) -> Machine | None:
-        """Lowest machine with exactly this number of free cards; stale entries are dropped."""
-        heap = self._by_free[free]
-        while heap:
-            machine = self.machines[heap[0]]
-            if machine.free == free:
-                return machine
-            heapq.heappop(heap)
-            machine.indexed &= ~(1 << free)
-        return None
-
-    def _tightest(self, count: int) -> Machine | None:
-        for free in range(count, self.size + 1):
-            if self._by_free[free]:
-                machine = self._top(free)
-                if machine is not None:
+    def _first(self, counts: range) -> Machine | None:
+        """Lowest machine with the first of these numbers of free cards; stale entries are dropped."""
+        for free in counts:
+            heap = self._by_free[free]
+            while heap:
+                machine = self.machines[heap[0]]
+                if machine.free == free:
                     return machine
-        return None
-
-    def _freest(self) -> Machine | None:
-        for free in range(self.size, 0, -1):
-            if self._by_free[free]:
-                machine = self._top(free)
-                if machine is not None:
-                    return machine
+                heapq.heappop(heap)
+                machine.indexed &= ~(1 << free)
         return None
 
     def _grab(self, machine: Machine, count: int) -> list[Card]:

@@ -11,6 +11,7 @@ from sim.engine.clock import Clock, Moment, Order
 from sim.engine.dispatcher import Dispatcher
 from sim.engine.execution import Executor, Run
 from sim.engine.fleet import Machine, Pool
+from sim.engine.sharing import runs_on
 from sim.model.fleet import LeaseSpan
 from sim.units import Micros
 
@@ -126,5 +127,4 @@ class Leases:
 
 def _runs_on(machines: Sequence[Machine]) -> list[Run]:
     """The jobs on these machines, each once, in order of submission."""
-    held = {id(card.held_by): card.held_by for m in machines for card in m.cards if card.held_by}
-    return sorted((r for r in held.values() if isinstance(r, Run)), key=lambda r: r.job.id)
+    return runs_on([card for machine in machines for card in machine.cards])

@@ -14,12 +14,13 @@ from sim.engine.capacity import Capacity, last_time_with
 from sim.engine.execution import Executor, Run
 from sim.engine.fleet import Card, Pool
 from sim.engine.lengths import run_time
+from sim.engine.sharing_pools import DividedPool, SharedPool
 from sim.model.fleet import FleetPlan
 from sim.model.job import JobShape
 from sim.model.rates import RateTable, RunOption
 from sim.units import Micros
 
-__all__ = ["Placer", "Spot", "Way", "Ways"]
+__all__ = ["Placer", "SharingPlacer", "Spot", "Way", "Ways"]
 
 Ways = list[tuple[Pool, tuple[RunOption, ...]]]
 Way = tuple[Pool, RunOption, bool]
@@ -78,6 +79,44 @@ class Placer:
         tries = self.tries(run) if self.rule.by_price else self._tries[run.job.shape]
         for pool, option, touched in tries:
             if option.gpus <= pool.free:
+                cards = pool.take(option.gpus, option.spans, touched)
+                if cards is not None:
+                    return pool, option, cards
+        return None
+
+
+class SharingPlacer(Placer):
+    """Finds cards where some are shared: free ones, then places beside other jobs, then hourly cards."""
+
+    def __init__(
+        self,
+        plan: FleetPlan,
+        pools: Sequence[Pool],
+        shapes: Sequence[JobShape],
+        rates: RateTable,
+        executor: Executor,
+    ) -> None:
+        super().__init__(plan, pools, shapes, rates, executor)
+        for pool in pools:
+            if isinstance(pool, DividedPool):
+                pool.on_pace = executor.pacer.plan
+
+    def find(self, run: Run) -> Spot | None:
+        """Take the first cards, or the first place on a card, that the job can have now."""
+        tries = self.tries(run)
+        leased = [way for way in tries if not way[0].burst]
+        for pool, option, touched in leased:
+            if isinstance(pool, SharedPool):
+                cards = pool.fresh(option, touched=touched)
+            else:
+                cards = pool.take(option.gpus, spans=option.spans, touched=touched)
+            if cards is not None:
+                return pool, option, cards
+        for pool, option, _ in leased:
+            if isinstance(pool, SharedPool) and (cards := pool.join(option)) is not None:
+                return pool, option, cards
+        for pool, option, touched in tries:
+            if pool.burst:
                 cards = pool.take(option.gpus, spans=option.spans, touched=touched)
                 if cards is not None:
                     return pool, option, cards
@@ -105,6 +144,8 @@ def _ways(index: int, shape: JobShape, pools: Sequence[Pool], rates: RateTable) 
         offered = rates.options.get((index, pool.spec.offer), ())
         allowed = [option for option in offered if _possible(option, pool, shape)]
         options = worthwhile(allowed, shape.gpus, pool.size)
+        if pool.shares and isinstance(pool, SharedPool):
+            options = pool.ways(options, shape)
         if options:
             ways.append((pool, options))
     return ways

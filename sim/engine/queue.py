@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable
-from typing import Protocol
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol
 
 from sim.decisions.policies import Policy, least_used
 from sim.decisions.views import QueuedJob
 from sim.engine.execution import Run, Stay
+from sim.engine.fleet import Pool
 from sim.model.fleet import PolicyParameters
 from sim.units import Micros
 
-__all__ = ["FairQueue", "Follower", "Line", "Queue"]
+__all__ = ["FairQueue", "Follower", "Line", "Queue", "Room"]
 
-Entry = tuple[tuple[float | int, ...], Run]
+Entry = tuple[Any, ...]
+"""The key of a job, number by number, then the job. Every key ends with the job's id, so that two
+entries never tie and jobs are never compared."""
 
 
 class Line(Protocol):
@@ -50,29 +55,97 @@ class Follower(Protocol):
         """A job has left its cards now."""
 
 
+_seen: Callable[[Any], QueuedJob] = partial(tuple.__new__, QueuedJob)
+"""A `QueuedJob` of its fields in order: every job that waits needs one."""
+
+
+class _Waiting:
+    """Jobs in the order of their keys. Most come in that order, and those need no heap."""
+
+    __slots__ = ("early", "in_turn")
+
+    def __init__(self) -> None:
+        self.in_turn: deque[Entry] = deque()
+        """Those that came in order: what first come first served lives on."""
+        self.early: list[Entry] = []
+        """A heap of those that go before one that came before them."""
+
+    def push(self, entry: Entry) -> None:
+        if not self.in_turn or self.in_turn[-1] < entry:
+            self.in_turn.append(entry)
+        else:
+            heapq.heappush(self.early, entry)
+
+    def head(self) -> Entry | None:
+        early, in_turn = self.early, self.in_turn
+        if not early:
+            return in_turn[0] if in_turn else None
+        return early[0] if not in_turn or early[0] < in_turn[0] else in_turn[0]
+
+    def drop(self, head: Entry) -> None:
+        if self.in_turn and self.in_turn[0] is head:
+            self.in_turn.popleft()
+        else:
+            heapq.heappop(self.early)
+
+    def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
+        gone = [entry[-1] for entry in (*self.in_turn, *self.early) if unwanted(entry[-1])]
+        if gone:
+            self.in_turn = deque(entry for entry in self.in_turn if not unwanted(entry[-1]))
+            self.early = [entry for entry in self.early if not unwanted(entry[-1])]
+            heapq.heapify(self.early)
+        return gone
+
+
+class Room:
+    """Whether a job of a shape cannot start for want of free cards: a look that saves most tries."""
+
+    def __init__(self, pools: Sequence[Pool], least: Sequence[int]) -> None:
+        self._pools = pools
+        self.least = least
+        """Fewest cards that a job of each shape needs."""
+
+    def free(self) -> int:
+        """Cards that one pool has free, at most."""
+        most = 0
+        for pool in self._pools:
+            if pool.free > most:
+                most = pool.free
+        return most
+
+
 class Queue:
-    """Waiting jobs. `estimate` gives the expected run time of a job without a time limit."""
+    """Waiting jobs. `estimate` gives the expected run time of a job without a time limit.
+
+    `room`: None where a job may start though no card is free (it makes room, or shares a card).
+    """
 
     def __init__(
-        self, policy: Policy, parameters: PolicyParameters, estimate: Callable[[Run], Micros]
+        self,
+        policy: Policy,
+        parameters: PolicyParameters,
+        estimate: Callable[[Run], Micros],
+        room: Room | None = None,
     ) -> None:
         self._policy = policy
         self._parameters = parameters
         self._estimate = estimate
+        self._room = room
         self._by_shape = policy.when_blocked == "skip"
-        self._heaps: dict[int, list[Entry]] = {}
+        self._lines: dict[int, _Waiting] = {}
         self._only: Run | None = None
         """The one job that waits: most find an empty queue, and one job needs no order."""
         self.waiting = 0
 
     def push(self, run: Run) -> bool:
-        """Add a job; True if it became a head, so that a decision may start it."""
+        """Add a job; True if it became a head and cards are free, so that a decision may start it."""
         self.waiting += 1
+        room = self._room
         if self.waiting == 1:
             self._only = run
-            return True
+            return room is None or room.least[run.job.shape] <= room.free()
         self._settle()
-        return self._insert(run)
+        return self._insert(run) and (room is None or room.least[run.job.shape] <= room.free())
 
     def _settle(self) -> None:
         """Give the job that waited alone its place in the order."""
@@ -82,12 +155,16 @@ class Queue:
 
     def _insert(self, run: Run) -> bool:
         shape = run.job.shape if self._by_shape else 0
-        heap = self._heaps.get(shape)
-        if heap is None:
-            heap = self._heaps[shape] = []
-        # Every key ends with the job's id, so two entries never tie and runs are never compared.
-        heapq.heappush(heap, (self.key(run), run))
-        return heap[0][1] is run
+        line = self._lines.get(shape)
+        if line is None:
+            line = self._lines[shape] = _Waiting()
+        entry = (*self.key(run), run)
+        in_turn = line.in_turn
+        if in_turn and in_turn[-1] < entry:
+            in_turn.append(entry)
+            return False
+        line.push(entry)
+        return line.head() is entry
 
     def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
         """Offer jobs to `try_start` in the policy's order until what is left is blocked."""
@@ -98,42 +175,54 @@ class Queue:
             if not try_start(only):
                 self.push(only)
                 return
+        if not self.waiting:
+            return
         if self._by_shape:
             self._skip_what_does_not_fit(try_start)
-        else:
-            heap = self._heaps.get(0, [])
-            while heap and try_start(heap[0][1]):
-                heapq.heappop(heap)
-                self.waiting -= 1
+            return
+        line, room = self._lines.get(0), self._room
+        while line is not None and (head := line.head() if line.early else line.in_turn[0]) is not None:
+            run: Run = head[-1]
+            if room is not None and room.least[run.job.shape] > room.free():
+                return
+            if not try_start(run):
+                return
+            line.drop(head)
+            self.waiting -= 1
+            if not self.waiting:
+                return
 
     def _skip_what_does_not_fit(self, try_start: Callable[[Run], bool]) -> None:
-        heads = [(heap[0], shape) for shape, heap in self._heaps.items() if heap]
-        heapq.heapify(heads)
+        room = self._room
+        free, least = (1, None) if room is None else (room.free(), room.least)
+        if not free:
+            return
+        heads: list[tuple[Entry, _Waiting]] = []
+        for shape, line in self._lines.items():
+            if (line.in_turn or line.early) and (least is None or least[shape] <= free):
+                head = line.head()
+                if head is not None:
+                    heads.append((head, line))
+        if len(heads) > 1:
+            heapq.heapify(heads)
         while heads:
-            (_, run), shape = heads[0]
-            if not try_start(run):
+            head, line = heads[0]
+            if not try_start(head[-1]):
                 heapq.heappop(heads)
                 continue
-            heap = self._heaps[shape]
-            heapq.heappop(heap)
+            line.drop(head)
             self.waiting -= 1
-            if heap:
-                heapq.heapreplace(heads, (heap[0], shape))
-            else:
+            following = line.head()
+            if following is None:
                 heapq.heappop(heads)
+            else:
+                heapq.heapreplace(heads, (following, line))
 
     def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
         """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
         self._settle()
-        removed: list[Run] = []
-        for shape, heap in self._heaps.items():
-            gone = [entry for entry in heap if unwanted(entry[1])]
-            if gone:
-                kept = [entry for entry in heap if not unwanted(entry[1])]
-                heapq.heapify(kept)
-                self._heaps[shape] = kept
-                self.waiting -= len(gone)
-                removed += [run for _, run in gone]
+        removed = [run for line in self._lines.values() for run in line.remove(unwanted)]
+        self.waiting -= len(removed)
         return sorted(removed, key=lambda run: run.job.id)
 
     def key(self, run: Run) -> tuple[float | int, ...]:
@@ -141,7 +230,7 @@ class Queue:
         job = run.job
         deadline = None if job.deadline_us is None else job.submit_us + job.deadline_us
         estimate = self._estimate(run) if job.limit_us is None else job.limit_us
-        view = QueuedJob(job.id, run.released_us, estimate, job.priority, deadline, job.team)
+        view = _seen((job.id, run.released_us, estimate, job.priority, deadline, job.team))
         return self._policy.key(view, self._parameters)
 
 

@@ -39,7 +39,7 @@ def restored(run: Run) -> tuple[Stay | None, Micros, Micros]:
                 return stay, *_at_most_now(run, work, following.before_card_us)
             gain = stay.gain_us if gain is None else gain
             work = (stay.before_us + gain) * run.total_us // stay.total_us
-            card = stay.before_card_us + gain * len(stay.cards)
+            card = stay.before_card_us + stay.card_time(gain)
             return (stay, work, card) if stay is run.stay else (stay, *_at_most_now(run, work, card))
         following = stay
     return None, 0, 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import attrgetter
 
 from sim.engine.breakdowns import Breakdowns
 from sim.engine.burst import Burst
@@ -15,10 +14,13 @@ from sim.engine.execution import Executor, Run, Stay
 from sim.engine.failures import draw_events, forced_events, in_order
 from sim.engine.fleet import Machine, Pool
 from sim.engine.leases import Leases
+from sim.engine.pools import leased_pool
 from sim.model.fleet import FleetPlan, LeaseSpan
 from sim.model.job import JobSet
+from sim.model.job_table import JobTable
+from sim.model.logs import JobWriter
 from sim.model.rates import RateTable
-from sim.model.records import JobRecord, LeaseRecord, RunLog
+from sim.model.records import LeaseRecord, RunLog
 from sim.streams import Streams
 from sim.units import Micros
 
@@ -57,17 +59,23 @@ class _Simulator:
     def __init__(self, plan: FleetPlan, jobs: JobSet, rates: RateTable, streams: Streams) -> None:
         self.plan = plan
         self.env = Clock()
-        self.runs: list[Run] = []
-        self._arrivals = iter(jobs.jobs)
+        self._horizon_us = plan.horizon_us
+        self._alive: dict[int, Run] = {}
+        """Jobs that have come and are not over. Those that are over stand in the records alone."""
+        self._arrivals = jobs.jobs.nameless() if isinstance(jobs.jobs, JobTable) else iter(jobs.jobs)
+        self._arrived = 0
+        self._records = JobWriter(len(jobs.jobs))
+        self._put = self._records.put
         self.executor = Executor(
             self.env, plan.checkpoint, plan.horizon_us,
-            on_freed=self._freed, on_again=self._again, finds=self._finds,
+            on_freed=self._freed, on_again=self._again, finds=self._finds, on_ended=self._ended,
         )  # fmt: skip
         self._streams = streams
-        self.pools = [Pool(spec, _machines(spec.leases), burst=False) for spec in plan.pools]
+        self.pools = [leased_pool(spec, _machines(spec.leases)) for spec in plan.pools]
         if plan.burst is not None:
             self.pools.append(Pool(plan.burst.pool, plan.burst.max_units, burst=True))
         self.dispatcher = Dispatcher(self.env, plan, self.pools, jobs.shapes, rates, self.executor)
+        self._submit = self.dispatcher.submit
         self.burst: Burst | None = None
         if plan.burst is not None:
             self.burst = Burst(
@@ -88,8 +96,9 @@ class _Simulator:
     def run(self) -> RunLog:
         horizon = self.plan.horizon_us
         self.env.play(horizon, self._next_arrival(), self._arrive)
-        self.executor.cut(horizon)
-        for held in self.executor.running.values():
+        running = [run_ for run_ in self._alive.values() if run_.stay is not None]
+        self.executor.cut(running, horizon)
+        for held in running:
             if held.stay is not None:
                 held.stay.pool.give_back(held.stay.cards, horizon, held.stay.start_us)
         for pool in self.pools:
@@ -101,22 +110,22 @@ class _Simulator:
         for pool in self.pools:
             for machine in pool.machines:
                 machine.cards.clear()
-        self.executor.attempts.clear()  # the log has its own; here they would keep the run alive
         return log
 
     # --- arrivals ---------------------------------------------------------------------------
 
     def _next_arrival(self) -> Micros:
         """Time of the next submission; the horizon if there is none before."""
-        self._next = next(self._arrivals, None)
-        horizon = self.plan.horizon_us
-        return horizon if self._next is None else min(self._next.submit_us, horizon)
+        self._next = job = next(self._arrivals, None)
+        horizon = self._horizon_us
+        return horizon if job is None or job.submit_us > horizon else job.submit_us
 
     def _arrive(self) -> Micros:
-        if self._next is not None:
-            arrived = Run(self._next)
-            self.runs.append(arrived)
-            self.dispatcher.submit(arrived)
+        job = self._next
+        if job is not None:
+            self._alive[job.id] = arrived = Run(job)
+            self._arrived += 1
+            self._submit(arrived)
         return self._next_arrival()
 
     def _freed(self, stay: Stay) -> None:
@@ -172,32 +181,34 @@ class _Simulator:
         leases.sort(key=lambda lease: (lease.start_us, lease.lease, lease.offer, lease.machine))
         failures = [record for kind in self.breakdowns for record in kind.records]
         failures.sort(key=lambda failure: (failure.at_us, failure.offer, failure.machine))
-        attempts = self.executor.attempts
-        attempts.sort(key=attrgetter("start_us", "job", "end_us"))
+        for unfinished in self._alive.values():
+            self._write(unfinished)
         return RunLog(
             horizon_us=self.plan.horizon_us,
-            jobs=tuple(self._job_records()),
-            attempts=tuple(attempts),
+            jobs=self._records.table(self._arrived),
+            attempts=self.executor.attempts.table(),
             leases=tuple(leases),
             failures=tuple(failures),
             burst_orders=self.burst.orders if self.burst else 0,
             burst_stock_outs=self.burst.stock_outs if self.burst else 0,
         )
 
-    def _job_records(self) -> Iterator[JobRecord]:
-        """The records, in order of submission; what they are made from is let go at once."""
-        runs = self.runs
-        runs.reverse()
-        while runs:
-            yield self._job_record(runs.pop())
+    def _ended(self, run_: Run) -> None:
+        del self._alive[run_.job.id]
+        self._write(run_)
 
-    def _job_record(self, r: Run) -> JobRecord:
-        waited = self.plan.horizon_us - r.queued_us if r.state == "waiting" else 0
-        done = r.state == "done"
-        return JobRecord(
-            r.job.id, r.state, r.first_start_us, r.end_us, r.wait_us + waited, r.gpus, r.offer,
-            r.interruptions, 1.0 if done else r.progress, r.run_us, r.reason, r.pause_us,
-            r.submissions, r.redone, done and r.bad_us is not None,
+    def _write(self, r: Run) -> None:
+        state = r.state
+        waited, progress, bad = r.wait_us, 1.0, False
+        if state == "done":
+            bad = r.bad_us is not None
+        else:
+            progress = r.progress
+            if state == "waiting":
+                waited += self._horizon_us - r.queued_us
+        self._put(
+            r.job.id, state, r.first_start_us, r.end_us, waited, r.gpus, r.offer, r.interruptions, progress,
+            r.run_us, r.reason, r.pause_us, r.submissions, r.redone, bad,
         )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ Nothing here acts: `execution` starts and ends stays, `saves` tells what is left
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from sim.engine.fleet import Card, Pool
 from sim.model.job import Job, UserEnd
@@ -67,6 +69,11 @@ class Run:
 class Stay:
     """One stay of a job on cards. All times but `start_us` are spans of the stay."""
 
+    shared = False
+    """Whether other jobs may be on its card."""
+    paced = False
+    """Whether other jobs on its card slow it down."""
+
     # Class attributes are what holds for most stays, so that making one sets ten fields, not twenty.
     cost_us: Micros = 0
     pieces = 1
@@ -83,6 +90,10 @@ class Stay:
     ended_us: Micros | None = None
     gain_us: Micros = 0
     """Work that it had saved when it ended."""
+    subject: Run
+    """A stay is the moment of its own end: what `clock.Timed` asks for."""
+    version: int
+    callback: Callable[[Any], None]
     startup_us: Micros
     remaining_us: Micros
     every_us: Micros
@@ -94,6 +105,10 @@ class Stay:
         self.option = option
         self.cards = cards
         self.start_us = start_us
+
+    def card_time(self, work_us: Micros) -> Micros:
+        """Card-time of so much of its work."""
+        return work_us * len(self.cards)
 
     def split(self, elapsed_us: Micros) -> tuple[Micros, Micros, Micros, Micros]:
         """(start-up, checkpoints, work, work saved by checkpoints) after so much of the stay.

@@ -111,6 +111,20 @@ class Timeline:
             return start_us, tuple(parts)
         return None
 
+    def has_hole(
+        self, count: int, length_us: Micros, now: Micros, before: Micros, machines: Collection[int] | None
+    ) -> bool:
+        """Whether so many cards are free from an instant before another on, for a run or until then.
+
+        `machines`: on one of them; None: in all. A job that is planned at the other instant can only
+        move forward if it is so, and its own hold has no part in it: a look that costs little.
+        """
+        if self._closes:
+            return True  # a run may be cut short by a window that closes
+        if machines is None:
+            return _hole(self._total, 0, count, length_us, now, before)
+        return any(_hole(self._changes[m], self._cards[m], count, length_us, now, before) for m in machines)
+
     # --- one machine ------------------------------------------------------------------------
 
     def _until(self, machine: int, start_us: Micros, end_us: Micros) -> Micros:
@@ -125,11 +139,22 @@ class Timeline:
         """The earliest start on a machine; the end of a window ends a run, but does not forbid it."""
         if count > self._cards[machine]:
             return None
+        changes = self._changes[machine]
         for opens, closes in self._windows[machine]:
-            start_us: Micros | None = None
-            for at_us, free in self._steps(machine, max(opens, now), closes):
-                if start_us is not None and at_us >= start_us + length_us:
+            at_us = max(opens, now)
+            if at_us >= closes:
+                continue
+            if at_us >= before:
+                return None
+            i, free = self._from(machine, at_us)
+            start_us = at_us if free >= count else None
+            while i < len(changes):
+                at_us = changes[i][0]
+                if at_us >= closes or (start_us is not None and at_us >= start_us + length_us):
                     break
+                while i < len(changes) and changes[i][0] == at_us:
+                    free += changes[i][1]
+                    i += 1
                 if start_us is None and at_us >= before:
                     return None
                 if free < count:
@@ -147,21 +172,24 @@ class Timeline:
         if w < 0 or start_us >= windows[w][1]:
             return 0
         end_us = min(start_us + length_us, windows[w][1])
-        return min(free for _, free in self._steps(machine, start_us, end_us))
-
-    def _steps(self, machine: int, from_us: Micros, until_us: Micros) -> Iterator[tuple[Micros, int]]:
-        """Cards free on a machine from each instant on; nothing if the time is over."""
         changes = self._changes[machine]
-        i = bisect_right(changes, (from_us, NEVER))
-        free = self._cards[machine] + sum(cards for _, cards in changes[:i])
-        if from_us < until_us:
-            yield from_us, free
-        while i < len(changes) and changes[i][0] < until_us:
-            at_us = changes[i][0]
+        i, free = self._from(machine, start_us)
+        least = free
+        while i < len(changes) and (at_us := changes[i][0]) < end_us:
             while i < len(changes) and changes[i][0] == at_us:
                 free += changes[i][1]
                 i += 1
-            yield at_us, free
+            least = min(least, free)
+        return least
+
+    def _from(self, machine: int, at_us: Micros) -> tuple[int, int]:
+        """The first change after an instant, and the cards free on a machine from the instant on."""
+        changes = self._changes[machine]
+        i = bisect_right(changes, (at_us, NEVER))
+        free = self._cards[machine]
+        for place in range(i):
+            free += changes[place][1]
+        return i, free
 
     def _instants(self, count: int, length_us: Micros, now: Micros, before: Micros) -> Iterator[Micros]:
         """Instants from now on at which cards become free and the pool as a whole has enough of them.
@@ -170,8 +198,10 @@ class Timeline:
         """
         changes = self._total
         i = bisect_right(changes, (now, NEVER))
+        # What comes later than the end of a run that starts just before is of no account.
+        last = bisect_left(changes, (before if self._closes else before + length_us, 0))
         times, totals = [now], [sum(cards for _, cards in changes[:i])]
-        for at_us, cards in changes[i:]:
+        for at_us, cards in changes[i:last]:
             if at_us == times[-1]:
                 totals[-1] += cards
             else:
@@ -189,3 +219,27 @@ class Timeline:
                 if short > k:
                     continue
             yield start_us
+
+
+def _hole(
+    changes: Sequence[tuple[Micros, int]],
+    cards: int,
+    count: int,
+    length_us: Micros,
+    now: Micros,
+    before: Micros,
+) -> bool:
+    free, start_us, since_us = cards, NEVER, now
+    for at_us, change in changes:
+        if at_us > since_us:  # so many cards are free from the one instant to the other
+            if free < count:
+                start_us = NEVER
+            elif start_us == NEVER:
+                start_us = since_us
+            if at_us >= before:
+                return start_us < before
+            if at_us >= start_us + length_us:
+                return True
+            since_us = at_us
+        free += change
+    return free >= count and since_us < before

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sim.billing.penalties import has_penalties
 from sim.experiments.comparison import Caution, Condition, StrategyResult
 from sim.experiments.decision import MONEY
 from sim.experiments.failure_assumptions import failure_features
+from sim.experiments.sharing_assumptions import sharing_rules
 from sim.experiments.wording import count, money, quoted, share
 from sim.metrics import overload_reasons
 from sim.model.contract import Offer
@@ -20,6 +22,12 @@ __all__ = ["cautions", "scenario_assumptions"]
 RANKING = (
     "Strategies are ranked by committed cost: what is accrued over the horizon, and what stays owed after "
     "it and cannot be recovered."
+)
+
+PENALTIES = (
+    "Strategies are ranked by committed cost and penalties: what is accrued over the horizon, what stays "
+    "owed after it and cannot be recovered, and what late and refused jobs cost as the scenario says. Jobs "
+    "past their deadline and not done count up to the horizon."
 )
 
 SIGNS = frozenset(
@@ -45,7 +53,7 @@ def scenario_assumptions(
     """Sentences on every default that the run used, and on the rules of counting."""
     level = f"{100 * scenario.experiment.confidence:g} %"
     rules = [
-        RANKING,
+        PENALTIES if has_penalties(scenario) else RANKING,
         "Quantiles are by linear interpolation; a job not yet started counts with its wait so far.",
         f"Intervals are two-sided at {level}: Student's; for shares of replications, Wilson's.",
     ]
@@ -97,6 +105,7 @@ def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
     if isinstance(every, int) and every == Checkpoint().every:
         yield f"A checkpoint every {format_duration(every)} of work (default)."
     yield from failure_features(scenario)
+    yield from sharing_rules(scenario)
     if scenario.experiment.warm_up == 0:
         yield "No warm-up: service is measured from the start, on an empty queue."
     if any(lease.available is not None for strategy in scenario.strategies for lease in strategy.leases):

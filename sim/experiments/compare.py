@@ -6,11 +6,8 @@ import dataclasses
 import importlib.metadata
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
-from typing import Any
 
 from sim.errors import InputError, Problem, RunError
 from sim.experiments.assumptions import cautions, scenario_assumptions
@@ -25,34 +22,34 @@ from sim.experiments.comparison import (
     Wall,
 )
 from sim.experiments.decision import (
-    MONEY,
     WAIT,
     Candidate,
     conditions,
     judge,
     overall,
     pareto_front,
+    ranked_by,
     recommend,
 )
-from sim.experiments.parallel import Progress, run_tasks
-from sim.experiments.sample import Sample, summarise
+from sim.experiments.parallel import Progress
+from sim.experiments.runs import Flow, Places, Runs
+from sim.experiments.sample import Sample
 from sim.experiments.statistics import Interval, mean_interval, paired_difference, wilson_interval
+from sim.experiments.stopping import fixed, select, until
+from sim.experiments.vault import Vault
+from sim.experiments.warm_up import too_short
 from sim.load import Question
 from sim.metrics import METRICS
-from sim.replication import RunResult, prepare, replicate, used_offers
+from sim.replication import RunResult, used_offers
+from sim.units import Micros
 
-__all__ = ["SHARES_OF_RUNS", "Comparison", "Flow", "compare"]
+__all__ = ["SHARES_OF_RUNS", "WARM_UP", "Comparison", "Flow", "clocked", "compare", "conclude"]
+
+WARM_UP = "warm-up"
+"""Kind of the warnings that the start-up phase outlasts the warm-up."""
 
 SHARES_OF_RUNS = frozenset({"target_met_share", "overloaded"})
 """Metrics that are 0 or 1 in one run; their interval is that of a share."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """How one run is made: the seam at which tests put runs made by hand."""
-
-    prepare: Callable[[Question], Any]
-    replicate: Callable[[Any, int, int, int | None], RunResult]
 
 
 def compare(
@@ -63,57 +60,92 @@ def compare(
     workers: int = 1,
     progress: Progress | None = None,
     flow: Flow | None = None,
+    vault: Vault | None = None,
+    cluster: str | None = None,
 ) -> Comparison:
     """Simulate every strategy of the question and say which to rent.
 
     `replications` and `seed` default to the scenario's, `baseline` to its first strategy. The result
-    is the same for any number of `workers`; `progress` is called with the runs done and in all.
+    is the same for any number of `workers`, and on a `cluster` (address of a Dask scheduler); `progress`
+    is called with the runs done and in all. Replications that the `vault` keeps are read, new ones kept.
 
     Raises InputError for a number out of range or an unknown baseline, RunError if the replications
     of a random scenario turn out alike or a worker process dies.
     """
     started, clock = datetime.now(UTC), time.perf_counter()
     question = _as_asked(question, replications, seed)
-    experiment = question.scenario.experiment
     base = _baseline(question, baseline)
-    flow = flow or Flow(prepare, replicate)
-    prepared = flow.prepare(question)
-    samples = _simulate(prepared, question, workers, progress, flow)
+    runs = Runs.of(question, Places(workers, cluster, vault, progress), flow)
+    samples, reached = _simulate(runs, base)
     _refuse_equal_draws(samples)
-    asked = conditions(question.scenario.target)
-    results = _pareto(
-        [_summary(runs, asked, experiment.confidence) for runs in samples], _allowed_refusals(asked)
+    whole = [of_strategy[0].detail for of_strategy in samples]
+    notes = [
+        *reached,
+        *runs.prepared.rates.notes,
+        *(note for run in whole if run is not None for note in run.jobs.notes),
+    ]
+    return conclude(question, samples, base, notes, clocked(started, clock, workers))
+
+
+def clocked(started: datetime, clock: float, workers: int) -> Wall:
+    """Times on the clock of the machine, from `started` (UTC; `clock`: its `perf_counter`) to now."""
+    return Wall(
+        started.isoformat(timespec="seconds"),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        round(time.perf_counter() - clock, 3),
+        workers,
     )
+
+
+def conclude(
+    question: Question,
+    samples: Sequence[Sequence[Sample]],
+    baseline: str,
+    notes: Iterable[str],
+    wall: Wall,
+    refusals: Mapping[str, tuple[Refusal, ...]] | None = None,
+    warm_up: Sequence[Caution] | None = None,
+) -> Comparison:
+    """What follows from the runs: intervals, differences, the decision and its assumptions.
+
+    `samples` are the replications, strategy by strategy; `refusals`, by strategy, and what is said of
+    the `warm_up` go before those of the samples.
+    """
+    experiment = question.scenario.experiment
+    asked = conditions(question.scenario.target)
+    most = max(map(len, samples))
+    summaries = [_summary(runs, most, asked, experiment.confidence) for runs in samples]
+    if refusals is not None:
+        summaries = [dataclasses.replace(one, refusals=refusals[one.name]) for one in summaries]
+    ranking = ranked_by(question.scenario)
+    results = _pareto(summaries, _allowed_refusals(asked), ranking)
     details = {runs[0].strategy: runs[0].detail for runs in samples if runs[0].detail is not None}
     warnings = (
         *cautions(results, question.scenario),
-        *_no_spread(results, experiment.replications),
+        *(_short_warm_up(samples, experiment.warm_up) if warm_up is None else warm_up),
+        *_no_spread(results, most),
     )
     return Comparison(
         question=question,
         version=importlib.metadata.version("fleetsim"),
-        replications=experiment.replications,
+        replications=most,
         seed=experiment.seed,
-        baseline=base,
+        baseline=baseline,
         strategies=results,
-        differences=_differences(results, base, experiment.confidence),
+        differences=_differences(results, baseline, experiment.confidence),
         recommendation=recommend(
-            [Candidate(r.name, r.values, r.metrics, r.verdicts) for r in results],
+            [Candidate(r.name, r.values, r.metrics, r.verdicts, ranking) for r in results],
             experiment.seed,
             question.scenario.currency,
         ),
         metrics=_infos(results),
         conditions=asked,
         assumptions=_assumptions(question, asked, details),
-        notes=_distinct([*prepared.rates.notes, *(n for run in details.values() for n in run.jobs.notes)]),
+        notes=_distinct(notes),
         warnings=warnings,
         details=details,
-        wall=Wall(
-            started.isoformat(timespec="seconds"),
-            datetime.now(UTC).isoformat(timespec="seconds"),
-            round(time.perf_counter() - clock, 3),
-            workers,
-        ),
+        billables={runs[0].strategy: tuple(run.billable for run in runs) for runs in samples},
+        wall=wall,
     )
 
 
@@ -139,28 +171,15 @@ def _baseline(question: Question, baseline: str | None) -> str:
     return baseline or names[0]
 
 
-def _simulate(
-    prepared: Any, question: Question, workers: int, progress: Progress | None, flow: Flow
-) -> list[list[Sample]]:
-    """All runs, strategy by strategy. They are made replication by replication, so that the first
-    `len(strategies)` of them, which are timed, are like the rest."""
-    experiment = question.scenario.experiment
-    strategies = range(len(question.scenario.strategies))
-    tasks = [(strategy, number) for number in range(experiment.replications) for strategy in strategies]
-    run = partial(_one, flow.replicate, prepared, question)
-    samples = run_tasks(run, tasks, workers, progress, probe=len(strategies))
-    return [samples[strategy :: len(strategies)] for strategy in strategies]
-
-
-def _one(
-    replicate: Callable[[Any, int, int, int | None], RunResult],
-    prepared: Any,
-    question: Question,
-    task: tuple[int, int],
-) -> Sample:
-    strategy, number = task
-    scenario = question.scenario
-    return summarise(replicate(prepared, strategy, number, scenario.experiment.seed), scenario)
+def _simulate(runs: Runs, baseline: str) -> tuple[list[list[Sample]], list[str]]:
+    """All runs, strategy by strategy, by the rule of the experiment, and what the rule says of them."""
+    experiment = runs.question.scenario.experiment
+    if experiment.until is not None:
+        return until(runs, experiment.until, baseline)
+    if experiment.select is not None:
+        scenario = runs.question.scenario
+        return select(runs, experiment.select, conditions(scenario.target), ranked_by(scenario))
+    return fixed(runs)
 
 
 def _refuse_equal_draws(samples: Sequence[Sequence[Sample]]) -> None:
@@ -181,6 +200,13 @@ def _refuse_equal_draws(samples: Sequence[Sequence[Sample]]) -> None:
                 raise RunError(msg)
 
 
+def _short_warm_up(samples: Sequence[Sequence[Sample]], warm_up: Micros) -> Iterable[Caution]:
+    for runs in samples:
+        text = too_short([run.start_up_us for run in runs], warm_up)
+        if text is not None:
+            yield Caution(WARM_UP, runs[0].strategy, text)
+
+
 def _no_spread(results: Sequence[StrategyResult], replications: int) -> Iterable[Caution]:
     spread = any(len(set(values)) > 1 for result in results for values in result.values.values())
     if replications > 1 and not spread:
@@ -188,9 +214,13 @@ def _no_spread(results: Sequence[StrategyResult], replications: int) -> Iterable
         yield Caution("no spread", None, text)
 
 
-def _summary(runs: Sequence[Sample], asked: Sequence[Condition], confidence: float) -> StrategyResult:
+def _summary(
+    runs: Sequence[Sample], most: int, asked: Sequence[Condition], confidence: float
+) -> StrategyResult:
+    """`most`: replications of the strategy that has most of them; the others have no values there."""
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
-    values = {name: tuple(run.metrics.get(name) for run in runs) for name in names}
+    none = (None,) * (most - len(runs))
+    values = {name: (*(run.metrics.get(name) for run in runs), *none) for name in names}
     metrics = {name: _interval(name, numbers, confidence) for name, numbers in values.items()}
     undefined = Interval(None, None, None, 0)
     verdicts = tuple(judge(condition, metrics.get(condition.metric, undefined)) for condition in asked)
@@ -215,7 +245,7 @@ def _interval(metric: str, values: Sequence[float | None], confidence: float) ->
     return (wilson_interval if metric in SHARES_OF_RUNS else mean_interval)(values, confidence)
 
 
-def _pareto(results: Sequence[StrategyResult], refused: float) -> tuple[StrategyResult, ...]:
+def _pareto(results: Sequence[StrategyResult], refused: float, ranking: str) -> tuple[StrategyResult, ...]:
     """Mark the strategies that no other beats in both money and wait.
 
     Refusing jobs shortens the queue of the rest, so a strategy that refuses more than the target
@@ -223,7 +253,7 @@ def _pareto(results: Sequence[StrategyResult], refused: float) -> tuple[Strategy
     """
     points, notes = [], []
     for result in results:
-        money, wait = result.mean(MONEY), result.mean(WAIT)
+        money, wait = result.mean(ranking), result.mean(WAIT)
         note = ""
         if (result.mean("jobs_refused") or 0.0) > refused:
             note = "refuses jobs, so its wait cannot be compared"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sim.experiments.billable import Billable
 from sim.experiments.statistics import Interval
 from sim.load import Question
 from sim.replication import RunResult
@@ -161,6 +162,8 @@ class Comparison:
     warnings: tuple[Caution, ...]
     details: Mapping[str, RunResult] = field(repr=False)
     """Strategy -> its replication 0, with all jobs, failures and charges."""
+    billables: Mapping[str, tuple[Billable, ...]] = field(repr=False)
+    """Strategy -> what a new price needs of each replication."""
     wall: Wall = field(compare=False)
 
     def info(self, metric: str) -> MetricInfo:

@@ -1,8 +1,9 @@
 """From numbers to a decision: what meets the target, what is on the Pareto front, what to rent.
 
 Rules (each stated in the output): a strategy meets the target if the mean over the replications
-meets every line of it; among those the cheapest by `committed_cost_cny` is recommended, the first in
-the file where two cost the same to the cent. Confidence is the probability that the true means lead
+meets every line of it; among those the cheapest by `committed_cost_cny` is recommended (by
+`cost_with_penalties_cny` where the scenario says what late or refused jobs cost), the first in the file
+where two cost the same to the cent. Confidence is the probability that the true means lead
 to the same decision, if what is known of them is what the replications say: Student's distribution,
 jointly for all strategies and metrics (the posterior of a normal mean under the usual flat prior:
 Gelman et al., Bayesian Data Analysis, 3rd ed., section 3.6). It agrees with the intervals shown, which
@@ -17,16 +18,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.billing.penalties import has_penalties
 from sim.experiments.comparison import Condition, Recommendation, Status, Verdict
 from sim.experiments.statistics import NEEDS_TWO, Interval
 from sim.experiments.wording import money, quoted, span, value
 from sim.metrics import METRICS, target_lines
-from sim.model.scenario import Target
+from sim.model.scenario import Scenario, Target
 from sim.streams import Streams
 
-__all__ = ["MONEY", "WAIT", "Candidate", "conditions", "judge", "overall", "pareto_front", "recommend"]
+__all__ = [
+    "MONEY",
+    "WAIT",
+    "Candidate",
+    "conditions",
+    "judge",
+    "overall",
+    "pareto_front",
+    "ranked_by",
+    "recommend",
+]
 
 MONEY, WAIT = "committed_cost_cny", "wait_p95_h"
+WITH_PENALTIES = "cost_with_penalties_cny"
 DRAWS = 4000
 CELLS = 4_000_000
 """Random numbers held at one time, so that memory does not grow with the replications."""
@@ -43,6 +56,13 @@ class Candidate:
     """Metric -> value in each replication."""
     metrics: Mapping[str, Interval]
     verdicts: tuple[Verdict, ...]
+    money: str = MONEY
+    """The metric of cost by which strategies are ranked; the same for all."""
+
+    @property
+    def cost(self) -> float | None:
+        """Mean of the metric of cost."""
+        return self.mean(self.money)
 
     @property
     def meets(self) -> bool:
@@ -67,6 +87,11 @@ def conditions(target: Target | None) -> tuple[Condition, ...]:
         )
         for line in target_lines(target)
     )
+
+
+def ranked_by(scenario: Scenario) -> str:
+    """The metric of cost that ranks strategies: with penalties where the scenario gives any."""
+    return WITH_PENALTIES if has_penalties(scenario) else MONEY
 
 
 def judge(condition: Condition, interval: Interval) -> Verdict:
@@ -131,7 +156,7 @@ def _meets(condition: Condition, means: Floats) -> NDArray[np.bool_]:
 
 
 def _winner(candidates: Sequence[Candidate]) -> int | None:
-    costs = np.array([[_or_nan(candidate.mean(MONEY))] for candidate in candidates])
+    costs = np.array([[_or_nan(candidate.cost)] for candidate in candidates])
     meets = np.array([[candidate.meets] for candidate in candidates])
     first = int(_winners(costs, meets)[0])
     return first if first >= 0 else None
@@ -151,7 +176,7 @@ def _confidence(candidates: Sequence[Candidate], winner: int | None, replication
         size = min(left, max(1, CELLS // replications))
         normals = generator.standard_normal((size, replications))
         stretch = np.sqrt((replications - 1) / generator.chisquare(replications - 1, size))
-        costs = _drawn(candidates, MONEY, normals, stretch)
+        costs = _drawn(candidates, candidates[0].money, normals, stretch)
         meets = np.ones(costs.shape, dtype=bool)
         for verdict in candidates[0].verdicts:
             condition = verdict.condition
@@ -204,15 +229,15 @@ def _why(winner: Candidate, others: Sequence[Candidate], currency: str) -> str:
     text = (
         f"{quoted(winner.name)} is the cheapest strategy that meets the target, at {_facts(winner, currency)}"
     )
-    price = winner.mean(MONEY) or 0.0
-    cheaper = [other for other in others if not other.meets and (other.mean(MONEY) or 0.0) < price]
+    price = winner.cost or 0.0
+    cheaper = [other for other in others if not other.meets and (other.cost or 0.0) < price]
     dearer = [other for other in others if other.meets]
     if cheaper:
-        rival = max(cheaper, key=lambda other: other.mean(MONEY) or 0.0)
-        cost = money(rival.mean(MONEY), currency)
+        rival = max(cheaper, key=lambda other: other.cost or 0.0)
+        cost = money(rival.cost, currency)
         text += f"; the cheaper {quoted(rival.name)} ({cost}) does not: {_miss(rival)}"
     elif dearer:
-        rival = min(dearer, key=lambda other: other.mean(MONEY) or 0.0)
+        rival = min(dearer, key=lambda other: other.cost or 0.0)
         text += f"; next comes {quoted(rival.name)}, at {_facts(rival, currency)}"
     else:
         text += "; no other strategy meets it" if others else "; no other strategy was compared"
@@ -229,7 +254,8 @@ def _why_none(nearest: Candidate, currency: str) -> str:
 def _facts(candidate: Candidate, currency: str) -> str:
     wait = candidate.mean(WAIT)
     waits = "no job that waits" if wait is None else f"a 95th percentile of wait of {span(wait)}"
-    return f"{money(candidate.mean(MONEY), currency)} committed and {waits}"
+    what = "committed" if candidate.money == MONEY else "committed and in penalties,"
+    return f"{money(candidate.cost, currency)} {what} and {waits}"
 
 
 def _miss(candidate: Candidate) -> str:

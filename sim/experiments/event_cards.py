@@ -11,7 +11,8 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -146,7 +147,31 @@ def _held(log: RunLog, stays: Stays, cards: _Cards) -> _Stretches:
     what = np.full(len(stay), BUSY)
     found = _Stretches(card, stays.start[stay], stays.end[stay], what, stay)
     found.sort()
-    return found
+    return _one_after_another(found) if any(one.card_us is not None for one in log.attempts) else found
+
+
+def _one_after_another(held: _Stretches) -> _Stretches:
+    """Of cards that jobs share: a stretch for each job that comes, named by it until the next change.
+
+    When a job leaves others behind, the stretch after it is named by the last of those that came.
+    """
+    rows: list[tuple[int, Micros, Micros, int, int]] = []
+    order = zip(held.card.tolist(), held.start.tolist(), held.end.tolist(), held.about.tolist(), strict=True)
+    for card, own in groupby(order, key=itemgetter(0)):
+        there: list[tuple[Micros, int]] = []
+        """End and number of the stays on the card, in the order in which they came."""
+        since: Micros = 0
+        for _, start, end, stay in [*own, (card, None, 0, -1)]:
+            while there and (start is None or min(there)[0] <= start):
+                leaves = min(there)[0]
+                rows.append((card, since, leaves, BUSY, there[-1][1]))
+                there, since = [one for one in there if one[0] > leaves], leaves
+            if start is not None:
+                if there:
+                    rows.append((card, since, start, BUSY, there[-1][1]))
+                there.append((end, stay))
+                since = start
+    return _table(rows)
 
 
 def _closed(log: RunLog, cards: _Cards) -> _Stretches:

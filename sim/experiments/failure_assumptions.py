@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from sim.experiments.wording import quoted
 from sim.model.reliability import Reliability
 from sim.model.scenario import Scenario
+from sim.model.timed import TimedClass
+from sim.model.work import JobClass
 from sim.units import format_duration
 
 __all__ = ["failure_features"]
@@ -22,7 +24,8 @@ def failure_features(scenario: Scenario) -> Iterator[str]:
             f"Checkpoints at the interval of {str(scenario.checkpoint.every).capitalize()} for the mean "
             "rate of interruptions of a job's cards; lemons and new machines are not known to the job."
         )
-    for job_class in scenario.workload.classes:
+    classes: list[JobClass | TimedClass] = [*scenario.workload.classes, *scenario.workload.timed]
+    for job_class in classes:
         if job_class.ends is not None:
             named = f", preset {job_class.ends}" if isinstance(job_class.ends, str) else ""
             yield (

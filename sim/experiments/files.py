@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from sim.errors import RunError
 from sim.experiments.frames import CENTS
 
-__all__ = ["csv_text", "slug", "whole_folder", "write_parquet"]
+__all__ = ["FORMULA_SIGNS", "csv_text", "harmless", "slug", "whole_folder", "write_csv", "write_parquet"]
 
 SLUG_BYTES = 80
 """Longest name of a folder made from a title; file systems take 255 bytes."""
@@ -34,8 +34,11 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 QUOTED = re.compile('[,"\n\r]')
 """Signs for which a cell stands between quotation marks."""
 
+CSV_ROWS = 200_000
+"""Rows that are turned into text at a time."""
+
 FRACTION_PLACES = 8
-"""Decimal places of prices before rounding, and of quantities."""
+"""Decimal places of prices before rounding, and of quantities, in Parquet; CSV has all their digits."""
 
 
 def slug(title: str) -> str:
@@ -97,6 +100,14 @@ def csv_text(frame: pd.DataFrame) -> str:
     return "".join(f"{','.join(row)}\n" for row in zip(*columns, strict=True))
 
 
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """`csv_text` into a file, some rows at a time, for the text of millions of rows needs much memory."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for first in range(0, max(1, len(frame)), CSV_ROWS):
+            text = csv_text(frame.iloc[first : first + CSV_ROWS])
+            file.write(text if first == 0 else text.partition("\n")[2])
+
+
 def write_parquet(frame: pd.DataFrame, path: Path) -> None:
     """The table as Parquet; the types follow from the columns alone, never from the values."""
     arrays, fields = [], []
@@ -143,14 +154,24 @@ def _empty(value: object) -> bool:
 
 
 def _decimal_cell(value: Decimal, places: int) -> str:
-    text = f"{_rounded(value, places):f}"
-    # Whole cents keep their two places; a price of 2240.00000000 is easier to read as 2240.
-    return text.rstrip("0").rstrip(".") if places == FRACTION_PLACES else text
+    if places != FRACTION_PLACES:
+        return f"{_rounded(value, places):f}"
+    # Exact, so that a ledger can be read back; a price of 2240.00 is easier to read as 2240.
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def harmless(text: str) -> str:
+    """The text so that no spreadsheet takes it for a formula: with an apostrophe in front where it might.
+
+    To have it back, drop an apostrophe that stands before = + - @ tab, return or an apostrophe.
+    """
+    marked = text[:1] == "'" and text[1:].startswith((*FORMULA_SIGNS, "'"))
+    return f"'{text}" if marked or text.startswith(FORMULA_SIGNS) else text
 
 
 def _text_cell(text: str) -> str:
-    if text.startswith(FORMULA_SIGNS) or (text[:1] == "'" and text[1:].startswith((*FORMULA_SIGNS, "'"))):
-        text = f"'{text}"
+    text = harmless(text)
     if QUOTED.search(text):
         text = '"' + text.replace('"', '""') + '"'
     return text

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from sim.experiments.charge_columns import CHARGE_COLUMNS, charge_row
 from sim.model.rates import RunOption
 from sim.model.scenario import Scenario
 from sim.replication import Prepared, RunResult
@@ -19,6 +20,8 @@ from sim.units import SECOND, Micros, hours
 
 __all__ = [
     "CENTS",
+    "RUN",
+    "Columns",
     "attempts_frame",
     "failures_frame",
     "invoices_frame",
@@ -26,6 +29,7 @@ __all__ = [
     "leases_frame",
     "ledger_frame",
     "rates_frame",
+    "table_of",
 ]
 
 Kind = Literal["text", "int", "float", "bool", "decimal"]
@@ -33,7 +37,7 @@ Columns = Sequence[tuple[str, Kind]]
 
 DTYPES = {"text": "str", "int": "Int64", "float": "float64", "bool": "boolean", "decimal": "object"}
 
-CENTS = frozenset({"billed_cost", "accrued_cost", "owed_after", "total"})
+CENTS = frozenset({"billed_cost", "accrued_cost", "before_cost", "owed_after", "total"})
 """Columns of whole cents; other decimals (prices before rounding, quantities) have more places."""
 
 RUN: Columns = (("strategy", "text"), ("replication", "int"))
@@ -125,6 +129,7 @@ def attempts_frame(run: RunResult, scenario: Scenario) -> pd.DataFrame:
         ("work_h", "float"),
         ("lost_h", "float"),
         ("voided_card_h", "float"),
+        ("share", "float"),
     )
     clock = _Clock(scenario)
     rows = [
@@ -141,6 +146,7 @@ def attempts_frame(run: RunResult, scenario: Scenario) -> pd.DataFrame:
             hours(stay.work_us),
             hours(stay.lost_us),
             hours(stay.voided_card_us),
+            float(stay.share),
         )
         for stay in run.log.attempts
     ]
@@ -214,55 +220,9 @@ def failures_frame(run: RunResult, scenario: Scenario) -> pd.DataFrame:
 
 
 def ledger_frame(run: RunResult) -> pd.DataFrame:
-    """One row a charge, in the ledger's currency."""
-    columns: Columns = (
-        ("charge", "int"),
-        ("provider", "text"),
-        ("offer", "text"),
-        ("lease", "text"),
-        ("plan", "text"),
-        ("category", "text"),
-        ("period_start", "text"),
-        ("period_end", "text"),
-        ("quantity", "decimal"),
-        ("unit", "text"),
-        ("list_unit_price", "decimal"),
-        ("unit_price", "decimal"),
-        ("list_cost", "decimal"),
-        ("billed_cost", "decimal"),
-        ("accrued_cost", "decimal"),
-        ("owed_after", "decimal"),
-        ("sunk", "bool"),
-        ("cash_date", "text"),
-        ("currency", "text"),
-        ("rule", "text"),
-    )
-    rows = [
-        (
-            charge.id,
-            charge.provider,
-            charge.offer,
-            charge.lease,
-            charge.plan,
-            charge.category,
-            charge.period_start.isoformat(timespec="seconds"),
-            charge.period_end.isoformat(timespec="seconds"),
-            charge.quantity,
-            charge.unit,
-            charge.list_unit_price,
-            charge.unit_price,
-            charge.list_cost,
-            charge.billed_cost,
-            charge.accrued_cost,
-            charge.owed_after,
-            charge.sunk,
-            charge.cash_date.isoformat(timespec="seconds"),
-            run.ledger.currency,
-            charge.rule,
-        )
-        for charge in run.ledger.charges
-    ]
-    return _frame(run, columns, rows)
+    """One row a charge with all its fields, in the ledger's currency; prices before rounding are exact."""
+    rows = [charge_row(charge, run.ledger) for charge in run.ledger.charges]
+    return _frame(run, CHARGE_COLUMNS, rows)
 
 
 def invoices_frame(run: RunResult) -> pd.DataFrame:
@@ -302,12 +262,7 @@ def rates_frame(prepared: Prepared) -> pd.DataFrame:
             if misfit is not None:
                 none = (None, None, "", misfit.needs_gib, "", None, "", "", None, None)
                 rows.append((shape.name, offer, False, *none, misfit.reason))
-    return pd.DataFrame(
-        {
-            name: pd.Series([row[position] for row in rows], dtype=DTYPES[kind])
-            for position, (name, kind) in enumerate(RATES)
-        }
-    )
+    return table_of(RATES, rows)
 
 
 def _rate(option: RunOption) -> tuple[Any, ...]:
@@ -327,12 +282,15 @@ def _rate(option: RunOption) -> tuple[Any, ...]:
 
 
 def _frame(run: RunResult, columns: Columns, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
-    full = [*RUN, *columns]
-    data = [(run.strategy, run.replication, *row) for row in rows]
+    return table_of([*RUN, *columns], [(run.strategy, run.replication, *row) for row in rows])
+
+
+def table_of(columns: Columns, rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Rows as a table whose types follow from the columns alone, so that no rows have them too."""
     return pd.DataFrame(
         {
-            name: pd.Series([row[position] for row in data], dtype=DTYPES[kind])
-            for position, (name, kind) in enumerate(full)
+            name: pd.Series([row[position] for row in rows], dtype=DTYPES[kind])
+            for position, (name, kind) in enumerate(columns)
         }
     )
 

@@ -1,15 +1,18 @@
 """Many tasks on one or several processes; the results and their order never depend on how many.
 
 Processes come from joblib's loky, which starts them afresh (about 1.4 s), so short work stays in this
-process. Tasks travel in batches, each with one copy of the function and all that it holds.
+process; or from a Dask cluster, by the address of its scheduler. Tasks travel in batches, each with one
+copy of the function and all that it holds. A worker of a cluster that is lost has its batch done by
+another.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 import joblib
 
@@ -23,8 +26,16 @@ SERIAL_BELOW_S = 10.0
 BATCHES_PER_WORKER = 8
 """Enough to keep all busy to the end and the progress moving; few enough to copy little."""
 
-Progress = Callable[[int, int], None]
-"""Called with the tasks done and the tasks in all."""
+CONNECT_S = 10.0
+"""How long to wait for the scheduler of a cluster, seconds."""
+
+
+class Progress(Protocol):
+    """Called as tasks are done."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None:
+        """`done` of `total` tasks; `note`: what is still to be reached, in a few words."""
+
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -37,19 +48,27 @@ def run_tasks(
     progress: Progress | None = None,
     probe: int = 1,
     serial_below_s: float | None = None,
+    cluster: str | None = None,
+    keep: Callable[[Result], None] | None = None,
 ) -> list[Result]:
     """`[function(task) for task in tasks]`, on `workers` processes where that is faster.
 
     The first `probe` tasks run here and are timed; if the rest is expected to take less than
-    `serial_below_s` seconds (default: `SERIAL_BELOW_S`), it runs here too.
+    `serial_below_s` seconds (default: `SERIAL_BELOW_S`), it runs here too. With `cluster`, the address of
+    a Dask scheduler, all tasks run there, and `keep` is called here with each result as it arrives.
 
-    Raises InputError if `workers` is below 1, and RunError if a process dies.
+    Raises InputError if `workers` is below 1 or the cluster does not answer, and RunError if a process
+    dies.
     """
     if workers < 1:
         raise InputError(
             Problem("the number of worker processes must be 1 or more", None, None, "--jobs", workers)
         )
     results: list[Result] = []
+    if cluster is not None and tasks:
+        with _scheduler(cluster) as size:
+            _run_in_processes(function, tasks, results, size, progress, "dask", keep)
+        return results
     started = time.perf_counter()
     head, rest = tasks[:probe], tasks[probe:]
     _run_here(function, head, results, len(tasks), progress)
@@ -58,8 +77,25 @@ def run_tasks(
     if workers == 1 or len(rest) < 2 or expected < below:
         _run_here(function, rest, results, len(tasks), progress)
     else:
-        _run_in_processes(function, rest, results, workers, progress)
+        _run_in_processes(function, rest, results, workers, progress, "loky")
     return results
+
+
+@contextlib.contextmanager
+def _scheduler(address: str) -> Iterator[int]:
+    """A connection to the scheduler of a cluster; gives the number of its threads."""
+    try:
+        from distributed import Client
+    except ImportError:
+        rule = "a cluster needs the package distributed: pip install 'fleetsim[cluster]'"
+        raise InputError(Problem(rule, key="--cluster", value=address)) from None
+    try:
+        client = Client(address, timeout=CONNECT_S, set_as_default=True)
+    except (OSError, ValueError, TimeoutError) as error:
+        rule = f"no scheduler answers at this address within {CONNECT_S:g} s, such as tcp://10.0.0.5:8786"
+        raise InputError(Problem(rule, key="--cluster", value=address)) from error
+    with client:
+        yield max(1, sum(client.nthreads().values()))
 
 
 def _run_here(
@@ -81,16 +117,21 @@ def _run_in_processes(
     results: list[Result],
     workers: int,
     progress: Progress | None,
+    backend: str,
+    keep: Callable[[Result], None] | None = None,
 ) -> None:
     total = len(results) + len(tasks)
     size = max(1, -(-len(tasks) // (workers * BATCHES_PER_WORKER)))
     batches = [tasks[first : first + size] for first in range(0, len(tasks), size)]
-    pool = joblib.Parallel(
-        n_jobs=workers, backend="loky", batch_size=1, max_nbytes=None, return_as="generator"
-    )
+    where: dict[str, Any] = {"max_nbytes": None} if backend == "loky" else {}
+    with joblib.parallel_config(backend=backend, **where):
+        pool = joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator")
     try:
         for batch in pool(joblib.delayed(_run_batch)(function, batch) for batch in batches):
             results.extend(batch)
+            if keep is not None:
+                for result in batch:
+                    keep(result)
             if progress is not None:
                 progress(len(results), total)
     except BrokenProcessPool as error:

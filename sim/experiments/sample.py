@@ -11,13 +11,15 @@ from itertools import islice
 
 import numpy as np
 
+from sim.experiments.billable import Billable, billable_of
 from sim.experiments.statistics import quantiles
+from sim.experiments.warm_up import start_up_us
 from sim.model.failures import PLANNED
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
-from sim.units import hours
+from sim.units import Micros, hours
 
-__all__ = ["CHART_RUNS", "WAIT_GRID", "Sample", "summarise"]
+__all__ = ["CHART_RUNS", "WAIT_GRID", "Sample", "finite", "summarise"]
 
 WAIT_GRID: tuple[float, ...] = tuple(float(share) for share in np.linspace(0.0, 1.0, 201))
 """Shares at which the quantiles of the wait are kept, for charts."""
@@ -42,6 +44,10 @@ class Sample:
     """(class, reason) -> jobs."""
     draws: tuple[str, str]
     """Marks of the random jobs and of the random failures; empty where there were none."""
+    start_up_us: Micros | None
+    """How long the start-up phase seems to last; None where the run is too short to say."""
+    billable: Billable
+    """What a new price or contract needs of the run."""
     detail: RunResult | None
     """The whole run; of replication 0 only."""
 
@@ -51,15 +57,18 @@ def summarise(run: RunResult, scenario: Scenario) -> Sample:
     return Sample(
         strategy=run.strategy,
         replication=run.replication,
-        metrics={name: _finite(value) for name, value in run.metrics.items()},
+        metrics={name: finite(value) for name, value in run.metrics.items()},
         waits_h=_waits(run, scenario) if run.replication < CHART_RUNS else (),
         refusals=_refusals(run),
         draws=_draws(run, scenario),
+        start_up_us=start_up_us(run),
+        billable=billable_of(run, scenario),
         detail=run if run.replication == 0 else None,
     )
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
+    """The value, or None where it is not a finite number."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 

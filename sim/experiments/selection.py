@@ -16,6 +16,10 @@ Kim and Nelson (2001), ACM TOMACS 11(3), 251-273, with c = 1:
     R(r; zone, S2) = max(0, h2 S2 / (2 zone) - zone r / 2),  h2 = 2 eta (n0 - 1),
     eta = ((2 beta)^(-2 / (n0 - 1)) - 1) / 2
 
+Far from a limit a narrow zone is wasteful, so each decision is tried at several zones, up to 64 times as
+wide, with the limit moved by the difference, each with its part of the error: Zhou, Andradottir and Kim
+(2025), Indifference-zone relaxation procedures for finding feasible systems, arXiv 2509.04514.
+
 The chosen system is the best feasible one with at least the confidence asked for, if observations are
 normal, the limits are missed or met by at least their zone, and costs differ by at least the zone of
 money; within the zones either answer counts as right. The error allowed is shared out by Bonferroni:
@@ -39,6 +43,9 @@ __all__ = ["ConstrainedSelection", "Limit", "Observation"]
 
 Floats = NDArray[np.float64]
 Standing = Literal["open", "feasible", "infeasible"]
+
+LEVELS = (1.0, 4.0, 16.0, 64.0)
+"""Widths of the zones at which each decision is tried, in zones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ class ConstrainedSelection:
         self.standing: list[Standing] = ["open"] * systems
         self.beaten_by: list[int | None] = [None] * systems
         """The feasible system that costs less, for those that left because of it."""
-        beta = (1 - confidence) / max(1, systems - 1 + len(limits))
+        beta = (1 - confidence) / max(1, systems - 1 + len(limits)) / len(LEVELS)
         eta = ((2 * beta) ** (-2 / (first - 1)) - 1) / 2
         self._h2 = float(2 * eta * (first - 1))
         self._limits = tuple(limits)
@@ -167,19 +174,33 @@ class ConstrainedSelection:
     def _mean_cost(self, system: int) -> float:
         return float(np.mean(self._costs[system])) if self._costs[system] else np.inf
 
-    def _region(self, s2: float, zone: float, replications: int) -> float:
-        return float(max(0.0, self._h2 * s2 / (2 * zone) - zone * replications / 2))
+    def _side(self, total: float, s2: float, zone: float, replications: int) -> int:
+        """-1: the mean of so many values with this sum is below 0, 1: above; 0: not yet known.
+
+        A wide zone decides below 0 only against a mean that lies as much higher, so that a mean at the
+        edge of the narrow zone is at the edge of the wide one too. A sum of 0 is below.
+        """
+        for level in LEVELS:
+            wide = zone * level
+            region = max(0.0, self._h2 * s2 / (2 * wide) - wide * replications / 2)
+            moved = (wide - zone) * replications
+            if total + moved <= -region:
+                return -1
+            if total - moved >= region:
+                return 1
+        return 0
 
     def _check_limits(self, i: int) -> None:
         s2 = np.var(self._gaps[i][: self.first], axis=0, ddof=1)
         for number, limit in enumerate(self._limits):
             if self._met[i, number]:
                 continue
-            region = self._region(float(s2[number]), limit.zone, self.replications(i))
-            # A sum of 0 meets the limit exactly.
-            if self._gap_sums[i, number] <= -region:
+            side = self._side(
+                float(self._gap_sums[i, number]), float(s2[number]), limit.zone, self.replications(i)
+            )
+            if side < 0:
                 self._met[i, number] = True
-            elif self._gap_sums[i, number] >= region:
+            elif side > 0:
                 self.standing[i] = "infeasible"
                 return
         if self._met[i].all():
@@ -191,12 +212,12 @@ class ConstrainedSelection:
             if both < self.first or self._cheaper[i, j] or self._cheaper[j, i]:
                 continue
             pairs = np.array(self._costs[i][: self.first]) - np.array(self._costs[j][: self.first])
-            region = self._region(float(pairs.var(ddof=1)), self._cost_zone, both)
             difference = self._cost_sums[i][both - 1] - self._cost_sums[j][both - 1]
             # Of two that cost the same, the first in order is the better.
-            if difference <= -region:
+            side = self._side(difference, float(pairs.var(ddof=1)), self._cost_zone, both)
+            if side < 0:
                 self._cheaper[i, j] = True
-            elif difference >= region:
+            elif side > 0:
                 self._cheaper[j, i] = True
         for i in self.survivors:
             if self.standing[i] == "feasible" and self.beaten_by[i] is None:

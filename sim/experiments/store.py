@@ -18,8 +18,10 @@ from typing import Any
 
 import pandas as pd
 
+from sim.experiments.billing_frames import assumptions_frame, divisors_frame, rentals_frame
+from sim.experiments.charge_columns import CHARGE_COLUMNS
 from sim.experiments.comparison import Comparison
-from sim.experiments.files import csv_text, slug, whole_folder, write_parquet
+from sim.experiments.files import csv_text, slug, whole_folder, write_csv, write_parquet
 from sim.experiments.frames import (
     attempts_frame,
     failures_frame,
@@ -32,10 +34,13 @@ from sim.experiments.frames import (
 from sim.load import Question, dump
 from sim.load_checks import PERFORMANCES
 from sim.model.scenario import Scenario
-from sim.replication import prepare
+from sim.replication import prepare, used_offers
 from sim.workload.readers import TraceRow
 
-__all__ = ["run_folder", "run_id", "save", "tables"]
+__all__ = ["FORMAT", "id_of", "money_tables", "run_folder", "run_id", "save", "tables", "write"]
+
+FORMAT = "1-" + hashlib.blake2b(repr(CHARGE_COLUMNS).encode(), digest_size=4).hexdigest()
+"""Layout of a run's folder, which the fields of a charge are part of; another one is not read."""
 
 PACKAGES = ("numpy", "scipy", "simpy", "pandas", "pyarrow", "matplotlib", "joblib", "pydantic", "ruamel.yaml")
 """Packages whose versions can change a figure or a file."""
@@ -45,7 +50,12 @@ TRACE_FILE = "trace.csv"
 
 def run_id(comparison: Comparison) -> str:
     """Twelve hexadecimal digits that stand for all that the run reads."""
-    question = comparison.question
+    return id_of(comparison.question, comparison.baseline, comparison.version)
+
+
+def id_of(question: Question, baseline: str, version: str) -> str:
+    """The run id of a question as it is run, with its replications and its seed."""
+    experiment = question.scenario.experiment
     read = (
         dump(_portable(question.scenario)),
         # Where a row stood in its file changes nothing.
@@ -53,10 +63,10 @@ def run_id(comparison: Comparison) -> str:
         _calibration(question),
         repr(question.catalog),
         question.price,
-        comparison.seed,
-        comparison.replications,
-        comparison.baseline,
-        comparison.version,
+        experiment.seed,
+        experiment.replications,
+        baseline,
+        version,
     )
     return hashlib.blake2b(repr(read).encode(), digest_size=6).hexdigest()
 
@@ -72,18 +82,29 @@ def save(comparison: Comparison, out: Path, charts: Mapping[str, bytes] | None =
     A folder of the same run id is replaced. Raises RunError where it cannot be written, and then
     leaves nothing behind.
     """
+    pictures = {f"charts/{name}.png": picture for name, picture in (charts or {}).items()}
+    return write(comparison, out, tables(comparison), pictures)
+
+
+def write(
+    comparison: Comparison,
+    out: Path,
+    frames: Mapping[str, pd.DataFrame],
+    copies: Mapping[str, bytes],
+    said: Mapping[str, Any] | None = None,
+) -> Path:
+    """`save` with these tables, and these files as they are; `said` goes into the manifest."""
     folder = run_folder(comparison, out)
     with whole_folder(folder) as fresh:
         _write_scenario(comparison, fresh)
         _write_json(comparison.to_json(), fresh / "comparison.json")
-        for name, frame in tables(comparison).items():
-            (fresh / f"{name}.csv").write_text(csv_text(frame), encoding="utf-8", newline="")
+        for name, frame in frames.items():
+            write_csv(frame, fresh / f"{name}.csv")
             write_parquet(frame, fresh / f"{name}.parquet")
-        if charts:
-            (fresh / "charts").mkdir()
-        for name, picture in (charts or {}).items():
-            (fresh / "charts" / f"{name}.png").write_bytes(picture)
-        _write_json(_manifest(comparison, fresh), fresh / "manifest.json")
+        for name, data in copies.items():
+            (fresh / name).parent.mkdir(exist_ok=True)
+            (fresh / name).write_bytes(data)
+        _write_json({**_manifest(comparison, fresh), **(said or {})}, fresh / "manifest.json")
     return folder
 
 
@@ -96,14 +117,32 @@ def tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
         "attempts": [attempts_frame(run, scenario) for run in runs],
         "leases": [leases_frame(run, scenario) for run in runs],
         "failures": [failures_frame(run, scenario) for run in runs],
+    }
+    return {
+        **money_tables(comparison),
+        "rates": rates_frame(prepare(comparison.question)),
+        **{name: pd.concat(frames, ignore_index=True) for name, frames in details.items()},
+    }
+
+
+def money_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
+    """The tables that change with prices and contracts, and those that billing reads."""
+    runs, scenario = list(comparison.details.values()), comparison.question.scenario
+    offers = used_offers(comparison.question)
+    billables = [(strategy, comparison.billables[strategy.name]) for strategy in scenario.strategies]
+    details = {
         "ledger": [ledger_frame(run) for run in runs],
         "invoices": [invoices_frame(run) for run in runs],
+        "rentals": [rentals_frame(strategy, found, offers) for strategy, found in billables],
+        "divisors": [divisors_frame(strategy.name, found) for strategy, found in billables],
     }
     return {
         "comparison": _comparison_frame(comparison),
         "differences": _differences_frame(comparison),
         "replications": _replications_frame(comparison),
-        "rates": rates_frame(prepare(comparison.question)),
+        "assumptions": assumptions_frame(
+            {run.strategy: run.ledger.assumptions for run in runs}, comparison.assumptions
+        ),
         **{name: pd.concat(frames, ignore_index=True) for name, frames in details.items()},
     }
 
@@ -233,6 +272,7 @@ def _manifest(comparison: Comparison, folder: Path) -> dict[str, Any]:
     question = comparison.question
     return {
         "run_id": run_id(comparison),
+        "format": FORMAT,
         "scenario": question.scenario.name,
         "file": str(question.path) if question.path is not None else None,
         "fleetsim": comparison.version,

@@ -7,14 +7,17 @@ submitted at or after the warm-up. Money and card-time are never cut by the warm
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from sim.billing.penalties import has_penalties, penalties
 from sim.model.job import JobSet
+from sim.model.job_table import JobTable
 from sim.model.ledger import Ledger
+from sim.model.logs import Attempts, JobRecords
 from sim.model.records import JobState, RunLog
 from sim.model.scenario import Scenario, Target
 from sim.units import Micros
@@ -25,14 +28,17 @@ Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
-_STATES: dict[JobState, int] = {state: code for code, state in enumerate(get_args(JobState))}
 _LEAVES = ("done", "killed", "cancelled", "failed", "horizon")
 """How a stay ends after which the job does not go back to the queue."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """One run, as arrays in the order of `log.jobs`, `log.attempts` and `log.leases`."""
+    """One run, as arrays in the order of `log.jobs`, `log.attempts` and `log.leases`.
+
+    Columns are copied out of the packed records when they are asked for, and not kept: that is quick,
+    and those of a million jobs would take more memory than the run.
+    """
 
     log: RunLog
     ledger: Ledger
@@ -48,64 +54,64 @@ class Facts:
     # --- jobs ---
 
     @cached_property
-    def state(self) -> npt.NDArray[np.int8]:
-        """Codes of the states; see `in_state`."""
-        return np.array([_STATES[record.state] for record in self.log.jobs], dtype=np.int8)
+    def records(self) -> JobRecords:
+        """The records of the jobs, as columns."""
+        return JobRecords.of(self.log.jobs)
+
+    @cached_property
+    def asked(self) -> JobTable:
+        """The jobs, as columns by id."""
+        return JobTable.of(self.jobs.jobs)
 
     def in_state(self, *states: JobState) -> Flags:
         """Which jobs are in one of these states."""
-        return np.isin(self.state, [_STATES[state] for state in states])
+        return self.records.in_state(*states)
 
     @cached_property
     def job_ids(self) -> Times:
         """Ids of the jobs, rising."""
-        return np.array([record.job for record in self.log.jobs], dtype=np.int64)
+        return self.records.column("job")
 
     @cached_property
     def submit(self) -> Times:
         """Time of submission."""
-        jobs = self.jobs.jobs
-        return np.array([jobs[record.job].submit_us for record in self.log.jobs], dtype=np.int64)
+        return self.asked.submit_us[self.job_ids]
 
-    @cached_property
+    @property
     def due(self) -> Times:
         """Submission plus deadline; -1 without a deadline."""
-        jobs = (self.jobs.jobs[record.job] for record in self.log.jobs)
-        due = [-1 if job.deadline_us is None else job.submit_us + job.deadline_us for job in jobs]
-        return np.array(due, dtype=np.int64)
+        deadline = self.asked.deadline_us[self.job_ids]
+        return np.where(deadline < 0, -1, self.submit + deadline)
 
-    @cached_property
+    @property
     def end(self) -> Times:
         """End of a job, time of refusal of a refused one; -1 for those that run or wait."""
-        ends = [-1 if record.end_us is None else record.end_us for record in self.log.jobs]
-        return np.array(ends, dtype=np.int64)
+        return self.records.column("end_us")
 
-    @cached_property
+    @property
     def wait(self) -> Times:
         """All time in the queue, up to the horizon."""
-        return np.array([record.wait_us for record in self.log.jobs], dtype=np.int64)
+        return self.records.column("wait_us")
 
-    @cached_property
+    @property
     def run(self) -> Times:
         """All time on cards."""
-        return np.array([record.run_us for record in self.log.jobs], dtype=np.int64)
+        return self.records.column("run_us")
 
-    @cached_property
+    @property
     def progress(self) -> Numbers:
         """Share of the work done."""
-        return np.array([record.progress for record in self.log.jobs], dtype=np.float64)
+        return self.records.column("progress")
 
     @cached_property
     def shape(self) -> Times:
         """Index of the shape."""
-        jobs = self.jobs.jobs
-        return np.array([jobs[record.job].shape for record in self.log.jobs], dtype=np.int64)
+        return self.asked.shape[self.job_ids].astype(np.int64)
 
-    @cached_property
+    @property
     def work(self) -> Numbers:
         """Work of the whole job, in the unit of its shape."""
-        jobs = self.jobs.jobs
-        return np.array([jobs[record.job].work for record in self.log.jobs], dtype=np.float64)
+        return self.asked.work[self.job_ids]
 
     @cached_property
     def measured(self) -> Flags:
@@ -120,65 +126,72 @@ class Facts:
     # --- stays on cards ---
 
     @cached_property
+    def stays(self) -> Attempts:
+        """The records of the stays, as columns."""
+        return Attempts.of(self.log.attempts)
+
+    @cached_property
     def stay_job(self) -> npt.NDArray[np.intp]:
         """Position in `log.jobs` of the job of each stay."""
-        ids = np.array([stay.job for stay in self.log.attempts], dtype=np.int64)
-        return np.searchsorted(self.job_ids, ids)
+        return np.searchsorted(self.job_ids, self.stays.column("job"))
 
-    @cached_property
+    @property
     def stay_cards(self) -> Times:
         """Cards of each stay."""
-        return np.array([len(stay.cards) for stay in self.log.attempts], dtype=np.int64)
+        return self.stays.column("cards").astype(np.int64)
 
-    @cached_property
+    @property
     def stay_start(self) -> Times:
         """Start of each stay."""
-        return np.array([stay.start_us for stay in self.log.attempts], dtype=np.int64)
+        return self.stays.column("start_us")
 
-    @cached_property
+    @property
     def stay_end(self) -> Times:
         """End of each stay."""
-        return np.array([stay.end_us for stay in self.log.attempts], dtype=np.int64)
+        return self.stays.column("end_us")
 
-    @cached_property
+    @property
     def stay_requeues(self) -> Flags:
         """Whether the job went back to the queue after the stay."""
-        return np.array([stay.ended not in _LEAVES for stay in self.log.attempts], dtype=np.bool_)
+        return ~self.stays.ended(*_LEAVES)
 
-    @cached_property
+    @property
     def stay_back(self) -> Times:
         """When the job was back in the queue after each stay, where it went back."""
-        pauses = np.array([stay.pause_us for stay in self.log.attempts], dtype=np.int64)
+        pauses: Times = self.stays.column("pause_us")
         return self.stay_end + pauses
 
-    @cached_property
+    @property
     def stay_work(self) -> Times:
         """Card-time of work of each stay that still counted when it ended."""
-        work = np.array([stay.work_us for stay in self.log.attempts], dtype=np.int64)
-        return work * self.stay_cards
+        return self._card_time("work_us")
 
-    @cached_property
+    @property
     def stay_lost(self) -> Times:
         """Card-time of work of each stay that its end lost."""
-        lost = np.array([stay.lost_us for stay in self.log.attempts], dtype=np.int64)
-        return lost * self.stay_cards
+        return self._card_time("lost_us")
 
-    @cached_property
+    @property
     def stay_voided(self) -> Times:
         """Card-time of work of earlier stays that each stay's end destroyed."""
-        return np.array([stay.voided_card_us for stay in self.log.attempts], dtype=np.int64)
+        return self.stays.column("voided_card_us")
 
-    @cached_property
+    @property
     def stay_startup(self) -> Times:
         """Card-time of fetching, loading and warming up of each stay."""
-        startup = np.array([stay.startup_us for stay in self.log.attempts], dtype=np.int64)
-        return startup * self.stay_cards
+        return self._card_time("startup_us")
 
-    @cached_property
+    @property
     def stay_checkpoint(self) -> Times:
         """Card-time of writing checkpoints of each stay."""
-        checkpoint = np.array([stay.checkpoint_us for stay in self.log.attempts], dtype=np.int64)
-        return checkpoint * self.stay_cards
+        return self._card_time("checkpoint_us")
+
+    def _card_time(self, name: str) -> Times:
+        times: Times = self.stays.column(name)
+        share = self.stays.card_share()
+        if share is None:
+            return times * self.stay_cards
+        return np.rint(times * self.stay_cards * share).astype(np.int64)
 
     # --- machines ---
 
@@ -197,6 +210,16 @@ class Facts:
     def burst_machines(self) -> Flags:
         """Which machines were rented in a burst."""
         return np.array([machine.lease == -1 for machine in self.log.leases], dtype=np.bool_)
+
+    # --- penalties ---
+
+    @cached_property
+    def penalty(self) -> Decimal | None:
+        """What late and refused jobs cost as the scenario says; None where the jobs are not known."""
+        if not self.jobs.shapes:
+            return None if has_penalties(self.scenario) else Decimal("0.00")
+        found = penalties(self.log, self.jobs, self.scenario)
+        return sum((one.cost for one in found.values()), Decimal("0.00"))
 
     # --- totals, card-time ---
 

@@ -18,7 +18,9 @@ __all__ = [
     "cost_per_job_cny",
     "cost_per_month_cny",
     "cost_per_useful_gpu_h_cny",
+    "cost_with_penalties_cny",
     "owed_after_cny",
+    "penalty_cny",
 ]
 
 
@@ -35,6 +37,16 @@ def owed_after_cny(facts: Facts) -> float:
 def committed_cost_cny(facts: Facts) -> float:
     """Accrued cost and what stays owed: the sum by which strategies are ranked."""
     return float(facts.ledger.committed)
+
+
+def penalty_cny(facts: Facts) -> float | None:
+    """What late and refused jobs cost, as the scenario says; on no invoice."""
+    return None if facts.penalty is None else float(facts.penalty)
+
+
+def cost_with_penalties_cny(facts: Facts) -> float | None:
+    """Committed cost and penalties: the sum by which strategies are ranked where there are penalties."""
+    return None if facts.penalty is None else float(facts.ledger.committed + facts.penalty)
 
 
 def cash_cny(facts: Facts) -> float:

@@ -95,22 +95,22 @@ def jobs_late(facts: Facts) -> float:
 
 def interruptions(facts: Facts) -> float:
     """Times that a job was torn from its cards."""
-    return float(sum(record.interruptions for record in facts.log.jobs))
+    return float(facts.records.column("interruptions").sum())
 
 
 def bad_results(facts: Facts) -> float:
     """Jobs done with a result that silent data corruption has spoilt, unseen."""
-    return float(sum(record.bad for record in facts.log.jobs))
+    return float(facts.records.column("bad").sum())
 
 
 def redone_jobs(facts: Facts) -> float:
     """Times that a job's result was seen to be bad, and it was done again from the beginning."""
-    return float(sum(record.redone for record in facts.log.jobs))
+    return float(facts.records.column("redone").sum())
 
 
 def retries(facts: Facts) -> float:
     """Times that a job which had failed by an error of its own was submitted again."""
-    return float(sum(record.submissions - 1 for record in facts.log.jobs))
+    return float((facts.records.column("submissions") - 1).sum())
 
 
 def makespan_h(facts: Facts) -> float | None:

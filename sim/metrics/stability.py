@@ -17,13 +17,14 @@ queue (gangs that block others) lets grow. The thresholds are choices of this pr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from sim.metrics.facts import Facts, Numbers, Times
 from sim.metrics.service import wait_quantile_h
-from sim.units import HOUR
+from sim.units import HOUR, WEEK
 
 __all__ = [
     "arrivals_h",
@@ -43,6 +44,7 @@ LONG_WAIT = 0.05
 LONG_STRETCH = 0.25
 FEWEST_JOBS = 20
 BATCH = 0.1
+_WEEK_H = WEEK / HOUR
 
 
 def offered_load(facts: Facts) -> float | None:
@@ -83,17 +85,16 @@ def queue_late(facts: Facts) -> float:
 
 def queue_stretch_h(facts: Facts) -> float:
     """Longest unbroken time in which at least one job waits, hours."""
-    enter, leave = _queue_moves(facts)
-    times, where = np.unique(np.concatenate([enter, leave]), return_inverse=True)
-    if not times.size:
+    enter, leave = (np.sort(times) for times in _queue_moves(facts))
+    if not enter.size:
         return 0.0
-    steps = np.bincount(where[: enter.size], minlength=times.size)
-    steps = steps - np.bincount(where[enter.size :], minlength=times.size)
-    waiting = np.concatenate([[False], np.cumsum(steps) > 0, [False]])
-    edges = np.flatnonzero(waiting[1:] != waiting[:-1])
-    # A stretch that is open at the end runs to the horizon, which stands behind the last time.
-    bounds = np.append(np.minimum(times, facts.horizon), facts.horizon)[edges]
-    return float((bounds[1::2] - bounds[::2]).max(initial=0)) / HOUR
+    # The queue is empty after its k-th exit if the next entry, in order of time, comes later.
+    pairs = min(enter.size - 1, leave.size)
+    gaps = np.flatnonzero(enter[1 : pairs + 1] > leave[:pairs])
+    begins = enter[np.append(0, gaps + 1)]
+    last = leave[-1] if leave.size == enter.size else facts.horizon
+    ends = np.minimum(np.append(leave[gaps], last), facts.horizon)
+    return float((ends - np.minimum(begins, facts.horizon)).max(initial=0)) / HOUR
 
 
 def arrivals_h(facts: Facts) -> float:
@@ -124,8 +125,8 @@ def overload_reasons(values: Mapping[str, float | None], horizon_h: float) -> tu
     reasons: list[str] = []
     if load > 1 and backlog > MATERIAL_BACKLOG * horizon_h:
         reasons.append(
-            f"the work asked for is {load:.2f} times the leased card-time, and the jobs waiting at the end "
-            f"would take the cards another {backlog:,.1f} h"
+            f"{_asked(values, horizon_h)} {load:.2f} times the leased card-time, and the jobs waiting at the "
+            f"end would take the cards another {backlog:,.1f} h"
         )
     if late > GROWTH * early and backlog > MATERIAL_BACKLOG * horizon_h:
         reasons.append(
@@ -141,6 +142,25 @@ def overload_reasons(values: Mapping[str, float | None], horizon_h: float) -> tu
             f"{wait:,.1f} h, while jobs arrive over {span:,.1f} h"
         )
     return tuple(reasons)
+
+
+def _asked(values: Mapping[str, float | None], horizon_h: float) -> str:
+    """The load and what there is for it in card-hours, a week or over a shorter run, and as cards.
+
+    The cards named are the least that could carry the load: with fewer the queue grows without end.
+    """
+    leased = values.get("leased_gpu_h")
+    if leased is None or not horizon_h:
+        return "the work asked for is"
+    usable = leased - (values.get("away_gpu_h") or 0.0) - (values.get("reserved_gpu_h") or 0.0)
+    asked = (values["offered_load"] or 0.0) * usable
+    span, part = (f"over {horizon_h:,.0f} h", 1.0) if horizon_h < _WEEK_H else ("a week", _WEEK_H / horizon_h)
+    cards = math.ceil(asked / horizon_h - 1e-9)
+    return (
+        f"jobs ask for {asked * part:,.0f} card-hours {span} and {usable * part:,.0f} are leased "
+        f"({usable / horizon_h:,.1f} cards on average), where {cards:,} cards, never idle, would carry it: "
+        "that is"
+    )
 
 
 def _queue_moves(facts: Facts) -> tuple[Times, Times]:

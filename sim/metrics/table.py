@@ -61,6 +61,20 @@ _ROWS: tuple[Metric, ...] = (
         "low",
         money.owed_after_cny,
     ),
+    Metric(
+        "penalty_cny",
+        "CNY",
+        "What late and refused jobs cost, as the scenario says; on no invoice",
+        "low",
+        money.penalty_cny,
+    ),
+    Metric(
+        "cost_with_penalties_cny",
+        "CNY",
+        "Committed cost and penalties; strategies are ranked by it where there are penalties",
+        "low",
+        money.cost_with_penalties_cny,
+    ),
     Metric("cash_cny", "CNY", "Paid within the horizon", "low", money.cash_cny),
     Metric("burst_cost_cny", "CNY", "Accrued cost of burst cards", "low", money.burst_cost_cny),
     Metric(

@@ -32,19 +32,20 @@ class TargetLine:
 
 
 def target_lines(target: Target | None) -> tuple[TargetLine, ...]:
-    """The lines of a target. Without one: no job is refused, and the queue is stable.
+    """The lines of a target: how many jobs may be refused, and the waits and shares that it names.
 
-    The line on `overloaded` is 0.5, so that a mean over runs meets it if most runs are stable.
+    Where it names none, or there is no target, the queue must be stable. The line on `overloaded` is
+    0.5, so that a mean over runs meets it if most runs are stable.
     """
-    if target is None:
-        return TargetLine("jobs_refused", 0.0, "low"), TargetLine("overloaded", 0.5, "low")
-    lines = [TargetLine("jobs_refused", float(target.refused), "low")]
-    if target.wait_mean is not None:
+    lines = [TargetLine("jobs_refused", 0.0 if target is None else float(target.refused), "low")]
+    if target is not None and target.wait_mean is not None:
         lines.append(TargetLine("wait_mean_h", target.wait_mean / HOUR, "low"))
-    if target.wait_p95 is not None:
+    if target is not None and target.wait_p95 is not None:
         lines.append(TargetLine("wait_p95_h", target.wait_p95 / HOUR, "low"))
-    if target.on_time is not None:
+    if target is not None and target.on_time is not None:
         lines.append(TargetLine("on_time_share", target.on_time, "high"))
+    if len(lines) == 1:
+        lines.append(TargetLine("overloaded", 0.5, "low"))
     return tuple(lines)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from sim.model.base import Strict
 from sim.model.hardware import Link
+from sim.model.terms import PLAN_MONTHS, ContractTerms, Plan, plan_months
 
 __all__ = [
     "MigrationTerms",
@@ -20,17 +21,41 @@ __all__ = [
     "Plan",
     "PlanTerms",
     "PriceBand",
+    "PriceChange",
     "PriceChoice",
     "PriceUnit",
     "RepeatPurchase",
+    "plan_months",
+    "with_from",
 ]
 
-Plan = Literal["hourly", "monthly", "quarterly", "annual"]
 PriceUnit = Literal["hour", "month", "year"]
 PriceChoice = Literal["low", "mid", "high"]
 
-PLAN_MONTHS: Mapping[str, int] = {"monthly": 1, "quarterly": 3, "annual": 12}
-"""Calendar-anniversary months in one billing period of a prepaid plan."""
+
+def with_from(written: dict[str, Any]) -> dict[str, Any]:
+    """The field `since` under the name that files use, `from`, which is no name in Python."""
+    return {("from" if key == "since" else key): value for key, value in written.items()}
+
+
+class PriceChange(Strict):
+    """List price of an offer from a day on, in the unit of its `price`."""
+
+    since: date = Field(alias="from")
+    """First day of this price."""
+    low: Decimal = Field(gt=0)
+    high: Decimal = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> PriceChange:
+        if self.high < self.low:
+            msg = "price high may not be below price low"
+            raise ValueError(msg)
+        return self
+
+    @model_serializer(mode="wrap")
+    def _named_from(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return with_from(write(self))
 
 
 class PriceBand(Strict):
@@ -123,9 +148,13 @@ class Offer(Strict):
     logarithm); 0 for machines of one's own."""
     migration: MigrationTerms = MigrationTerms()
     price: PriceBand
+    price_changes: tuple[PriceChange, ...] = ()
+    """Later list prices, by the day from which each holds; the lease's terms say whom they reach."""
     plans: Mapping[Plan, PlanTerms]
     options: Mapping[str, OptionPrice] = {}
     repeat_purchase: RepeatPurchase | None = None
+    terms: ContractTerms = ContractTerms()
+    """What the provider publishes about its contracts; what it does not state is assumed."""
     currency: str
     status: str
     """How firm the price is: official, estimate, derived, market range."""
@@ -135,3 +164,11 @@ class Offer(Strict):
     assumptions: tuple[str, ...] = ()
     """What the source does not say and the program assumes."""
     notes: str = ""
+
+    @model_validator(mode="after")
+    def _prices_in_order(self) -> Offer:
+        days = [change.since for change in self.price_changes]
+        if days != sorted(set(days)):
+            msg = "price changes stand in the order of their days, one a day"
+            raise ValueError(msg)
+        return self

@@ -17,6 +17,7 @@ from sim.model.failures import (
     ForcedFailure,
     LogNormal,
 )
+from sim.model.sharing import SharingSpec
 from sim.units import DAY, Micros
 
 __all__ = [
@@ -87,6 +88,8 @@ class PoolSpec:
     plain number: a change of price changes runs under that rule and no others."""
     site: str = ""
     """Where the machines stand; events of the site are keyed by it."""
+    sharing: SharingSpec | None = None
+    """How several jobs share one of its cards; None: a card has one job."""
 
     def failures_by_machine(self, machines: int) -> Iterator[tuple[FailureModel, range]]:
         """The failure models of the pool, each with the ordinals of the machines that follow it."""

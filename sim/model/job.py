@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sim.units import Micros
 
@@ -29,6 +30,10 @@ class JobShape:
     """Trace only: the card on which run times were measured; None: they hold on any card."""
     spans: bool = True
     """Whether the cards of one job may stand in several machines."""
+    restart_us: Micros | None = None
+    """Recorded jobs: time to start again after an interruption; None: as the scenario's trace says."""
+    demand: float | None = None
+    """Recorded jobs: busy share of a card by one of them alone on it; None: as the scenario says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +49,7 @@ class UserEnd:
     """Failed: time until the user submits it again, from the beginning; None: given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One job. `id` counts from 0 in order of submission (ties in order of generation)."""
 
     id: int
@@ -73,6 +77,7 @@ class JobSet:
     """All jobs of one replication, sorted by `submit_us`, and their shapes."""
 
     shapes: tuple[JobShape, ...]
-    jobs: tuple[Job, ...]
+    jobs: Sequence[Job]
+    """A tuple, or a `JobTable`, which makes each job when it is asked for."""
     notes: tuple[str, ...] = ()
     """What the reader wants the user to know, such as assumptions about a trace."""

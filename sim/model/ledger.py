@@ -59,6 +59,8 @@ class Charge:
     """Cards that the line pays for at the same time; 0 for lines that hold none (fees, tax)."""
     of: int | None = None
     """The charge that a refund, fee, correction or tax line belongs to."""
+    before_cost: Decimal = Decimal("0.00")
+    """Part of `billed_cost` that belongs to usable time before the scenario, whole cents."""
     recoverable: bool = False
     """Cash, but no cost: input tax that comes back. Such a line accrues nothing and owes nothing."""
 
@@ -67,7 +69,7 @@ class Charge:
         """Part of the line that belongs to time after the horizon and cannot be recovered."""
         if self.sunk or self.recoverable:
             return Decimal("0.00")
-        return self.billed_cost - self.accrued_cost
+        return self.billed_cost - self.accrued_cost - self.before_cost
 
     @property
     def contracted_cost(self) -> Decimal:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
+from sim.model.sharing import SliceSpec
 from sim.units import Micros
 
 __all__ = ["Misfit", "RateTable", "RunOption", "Support"]
@@ -45,6 +47,10 @@ class RunOption:
     """Standard deviation of the logarithm of the running time from job to job; its mean stays."""
     limited_by: str = ""
     """What limits the speed: `compute`, `launch`, `dequantisation`, `network`, ..."""
+    demand: Fraction | None = None
+    """Busy share of the card by the job alone on it; None: the job has its card for itself."""
+    part: SliceSpec | None = None
+    """MIG slice on which the job runs; None: whole cards."""
 
 
 @dataclass(frozen=True, slots=True)

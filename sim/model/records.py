@@ -6,8 +6,9 @@ microseconds times cards.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from sim.units import Micros
@@ -86,6 +87,14 @@ class Attempt(NamedTuple):
     """Card-time of work of earlier stays that this stay's failure destroyed (disk lost)."""
     pause_us: Micros = 0
     """Retried: time from its end to the new submission."""
+    card_us: Micros | None = None
+    """Its part of the card's time, where it shared the card; None: it had its cards for itself."""
+
+    @property
+    def share(self) -> Fraction:
+        """Part of each of its cards that it had, on average over the stay."""
+        length = self.end_us - self.start_us
+        return Fraction(1) if self.card_us is None or not length else Fraction(self.card_us, length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +151,10 @@ class RunLog:
     """Everything that one run of the engine left behind."""
 
     horizon_us: Micros
-    jobs: tuple[JobRecord, ...]
-    """In order of `Job.id`: each job submitted before the horizon, once."""
-    attempts: tuple[Attempt, ...]
+    jobs: Sequence[JobRecord]
+    """In order of `Job.id`: each job submitted before the horizon, once. From the engine: `JobRecords`."""
+    attempts: Sequence[Attempt]
+    """By start, then job. From the engine: `Attempts`."""
     leases: tuple[LeaseRecord, ...]
     failures: tuple[FailureRecord, ...]
     burst_orders: int = 0

@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from sim.model.base import Strict
-from sim.model.contract import Plan, PriceChoice
+from sim.model.experiment import Experiment
+from sim.model.lease import Conversion, Lease, LeasePrice, Price, Stopped
 from sim.model.reliability import Checkpoint, FailureEvent, Migration, Reliability, Share
+from sim.model.sharing_keys import Sharing
+from sim.model.terms import ContractTerms
 from sim.model.values import Duration, Horizon, LocalTime
-from sim.model.windows import Windows
-from sim.model.work import ArrivalProfile, JobClass, Method, Trace, Workload
+from sim.model.work import ArrivalProfile, JobClass, Method, Penalty, Trace, Workload
 from sim.units import MINUTE, Micros
 
 __all__ = [
     "ArrivalProfile",
     "Burst",
     "Checkpoint",
+    "Conversion",
     "Delay",
+    "ExchangeRate",
     "Experiment",
     "FailureEvent",
     "JobClass",
     "Lease",
+    "LeasePrice",
     "Method",
     "Migration",
     "Reliability",
     "Scenario",
+    "Sharing",
     "StockOut",
+    "Stopped",
     "Strategy",
     "Target",
     "Trace",
@@ -40,7 +47,6 @@ __all__ = [
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Positive = Annotated[Duration, Field(gt=0)]
-Price = PriceChoice | Annotated[Decimal, Field(gt=0)]
 
 
 class Target(Strict):
@@ -53,64 +59,13 @@ class Target(Strict):
     """Share of jobs with a deadline that meet it."""
     refused: int = Field(default=0, ge=0)
     """Jobs that may be refused."""
-
-
-class Lease(Strict):
-    """Units of one offer, rented under one plan."""
-
-    offer: str
-    count: int = Field(default=1, ge=1)
-    """Units of the offer; one unit of an 8-card machine is eight cards."""
-    plan: Plan
-    price: Price | None = None
-    """`low`, `mid` or `high` of the published range, or a price of one unit in the offer's own
-    unit of time; default: mid."""
-    start: LocalTime | None = None
-    """Default: the scenario's start."""
-    end: LocalTime | None = None
-    """Not included; default: renewed unchanged at each anniversary."""
-    options: tuple[str, ...] = ()
-    """Options of the offer, such as cpu16."""
-    repeat_purchase: bool = False
-    """Ask for the reduction for buying again."""
-    data_disk: Literal["kept", "lost"] | None = None
-    """Overrides reliability.data_disk for these cards."""
-    available: Windows | None = None
-    """Times of the day, or a list of them, in which jobs may use the cards: `08:00-20:00`, over
-    midnight `20:00-08:00`, on some days only `mon-fri 08:00-20:00`. Outside of them the cards serve
-    something else; jobs on them save and wait again. Default: always."""
-    reserve: int | None = Field(default=None, ge=0)
-    """Cards of the lease, all its units together, that no job ever gets; default: none."""
-    reliability: str | None = None
-    """Profile of the catalogue for these cards; goes before the scenario's profile and mean times."""
-    profile: str | None = None
-    """MIG slice, such as 3g.40gb, where the offer sells parts of a card: `count` then counts slices."""
-    started: LocalTime | None = None
-    """When a contract that already runs began, before the scenario: the period running at its start
-    is paid; default: the contract begins with the lease."""
-
-    @property
-    def offer_id(self) -> str:
-        """Id of what is rented: the offer, or its slice."""
-        return self.offer if self.profile is None else f"{self.offer}/{self.profile}"
-
-    @field_validator("started")
-    @classmethod
-    def _runs_already(cls, value: datetime | None, info: ValidationInfo) -> datetime | None:
-        if value is not None and info.data.get("start") is not None:
-            msg = "a contract that already runs has no start within the scenario"
-            raise ValueError(msg)
-        if value is not None and info.data.get("plan") == "hourly":
-            msg = "only contracts paid by the period can run already; cards by the hour have no paid period"
-            raise ValueError(msg)
-        return value
-
-    @model_validator(mode="after")
-    def _ends_after_start(self) -> Lease:
-        if self.start is not None and self.end is not None and self.end <= self.start:
-            msg = f"a lease must end after it starts: end {self.end} is not after start {self.start}"
-            raise ValueError(msg)
-        return self
+    late_cost: Penalty | None = None
+    """What a job that misses its deadline costs once, whatever the class, in the scenario's currency;
+    also a refused job with a deadline, where no `refused_cost` holds. Default: nothing."""
+    late_cost_per_hour: Penalty | None = None
+    """What each hour past a deadline costs, up to the horizon for jobs not done; default: nothing."""
+    refused_cost: Penalty | None = None
+    """What a refused job costs; default: nothing."""
 
 
 class Delay(Strict):
@@ -169,6 +124,8 @@ class Strategy(Strict):
     save their state and wait again in their old place."""
     preempt_after: Duration | None = None
     """With `preempt`: time that a job runs undisturbed; default: 2 hours (assumed)."""
+    sharing: Sharing | None = None
+    """Several jobs on one leased card; default: a card has one job."""
     leases: tuple[Lease, ...] = ()
     burst: Burst | None = None
 
@@ -180,14 +137,13 @@ class Strategy(Strict):
         return self
 
 
-class Experiment(Strict):
-    """How often the question is simulated, and with which random numbers."""
+class ExchangeRate(Strict):
+    """What one unit of another currency is worth on a day."""
 
-    replications: int = Field(default=30, ge=1, le=100_000)
-    seed: int = Field(default=42, ge=0)
-    warm_up: Duration = 0
-    """Jobs submitted before this time are left out of service metrics; money is never cut."""
-    confidence: Annotated[float, Field(gt=0.5, lt=1)] = 0.95
+    rate: Annotated[Decimal, Field(gt=0)]
+    """Units of the scenario's currency for one of the other."""
+    date: date
+    """Day of the rate; it holds for the whole scenario."""
 
 
 class Scenario(Strict):
@@ -201,6 +157,11 @@ class Scenario(Strict):
     """IANA name."""
     horizon: Horizon
     currency: Literal["CNY"] = "CNY"
+    exchange: Mapping[Annotated[str, Field(pattern="^[A-Z]{3}$")], ExchangeRate] = {}
+    """Dated rates of other currencies, such as `USD: {rate: 7.1, date: 2026-11-30}`; offers in another
+    currency need one."""
+    terms: ContractTerms = ContractTerms()
+    """Contract terms of all leases and of burst, where a lease does not state its own."""
     performance: str = "measured"
     """`measured` (fitted to published measurements) or `vendor` (the articles' own hours)."""
     workload: Workload

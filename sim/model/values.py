@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from sim.model.base import Strict
+from sim.model.shapes import Mixture, Quantiles
 from sim.units import Micros, format_duration, parse_duration, parse_growth, parse_rate
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "Horizon",
     "LocalTime",
     "LogNormalShape",
+    "Mixture",
+    "Quantiles",
     "Quantity",
     "Rate",
     "Triangular",
@@ -234,6 +237,8 @@ class Distribution(Strict):
     triangular: Triangular | None = None
     geometric: Geometric | None = None
     choice: Choice | None = None
+    mixture: Mixture | None = None
+    quantiles: Quantiles | None = None
     min: float | None = Field(default=None, ge=0)
     max: float | None = Field(default=None, gt=0)
 
@@ -254,7 +259,10 @@ class Distribution(Strict):
         return self
 
 
-_KINDS = ("lognormal", "exponential", "uniform", "triangular", "geometric", "choice")
+_KINDS = (
+    *("lognormal", "exponential", "uniform", "triangular", "geometric", "choice"),
+    *("mixture", "quantiles"),
+)
 
 Quantity = Annotated[float, Field(gt=0, strict=True)] | Distribution
 """A number above 0, or a distribution."""

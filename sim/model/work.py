@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from sim.model.base import Strict
-from sim.model.values import Duration, Growth, Quantity, Rate
+from sim.model.ends import EndPreset, JobEnds
+from sim.model.sharing_keys import BusyShare
+from sim.model.timed import ArrivalProfile, Holidays, Name, TimedClass, check_arrivals
+from sim.model.values import Duration, Growth, LocalTime, Quantity, Rate
 from sim.units import MINUTE
 
 __all__ = [
@@ -20,6 +24,7 @@ __all__ = [
     "Method",
     "Name",
     "Optimizer",
+    "Penalty",
     "Precision",
     "Quantisation",
     "SplitKind",
@@ -28,7 +33,6 @@ __all__ = [
     "Workload",
 ]
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
 Method = Literal["full", "lora", "qlora4", "qlora8"]
 Targets = Literal["all-linear", "attention", "qkvo", "qv", "mlp"]
 Quantisation = Literal["nf4", "nf4dq", "gptq4", "int8", "gptq8"]
@@ -38,68 +42,9 @@ Optimizer = Literal[
 ]
 Attention = Literal["flash", "eager"]
 Loss = Literal["standard", "upcast", "plain", "chunked"]
+Penalty = Annotated[Decimal, Field(ge=0)]
+"""An amount of the scenario's currency that is on no invoice."""
 SplitKind = Literal["auto", "data parallel", "zero", "zero or data", "tensor", "pipeline"]
-
-
-EndPreset = Literal[
-    "acme_seren",
-    "acme_kalos",
-    "philly",
-    "helios",
-    "helios_venus",
-    "helios_earth",
-    "helios_saturn",
-    "helios_uranus",
-    "small_team",
-]
-"""Clusters whose final states of jobs are published; `small_team` is assumed."""
-
-
-class ArrivalProfile(Strict):
-    """How arrivals rise and fall over the day and the week, local time; averages are normalised to 1."""
-
-    hourly: tuple[Annotated[float, Field(ge=0)], ...] = Field(min_length=24, max_length=24)
-    """Factors of the hours 0 to 23."""
-    weekly: tuple[Annotated[float, Field(ge=0)], ...] = Field(
-        default=(1, 1, 1, 1, 1, 1, 1), min_length=7, max_length=7
-    )
-    """Factors of Monday to Sunday."""
-
-    @model_validator(mode="after")
-    def _some_arrivals(self) -> ArrivalProfile:
-        if not any(self.hourly) or not any(self.weekly):
-            msg = "at least one hourly and one weekly factor must be above 0"
-            raise ValueError(msg)
-        return self
-
-
-class JobEnds(Strict):
-    """How submissions of jobs end before their work is done, not by the hardware (shares by count)."""
-
-    cancelled: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """Share of submissions that the user stops, after a part of the run that is drawn uniformly."""
-    failed: Annotated[float, Field(ge=0, le=1)] = 0.0
-    """Share of submissions that fail by an error of their own, and lose their work."""
-    early: Annotated[float, Field(ge=0, le=1)] = 0.7
-    """Share of these failures that come soon after the start, uniformly within `within`; the others
-    come anywhere in the run (assumed)."""
-    within: Duration = 10 * MINUTE
-    """Running time within which early failures come."""
-    retried: Annotated[float, Field(ge=0, le=1)] = 0.6
-    """Probability that a failed job is submitted again, from the beginning (assumed)."""
-    retries: int = Field(default=3, ge=0, le=20)
-    """New submissions at most; each is drawn with the same shares as the first."""
-    pause: Duration = 8 * MINUTE
-    """Time to the new submission: median, log-normal (assumed)."""
-    sigma: Annotated[float, Field(ge=0, le=5)] = 1.0
-    """Spread of the pause (assumed)."""
-
-    @model_validator(mode="after")
-    def _at_most_all(self) -> JobEnds:
-        if self.cancelled + self.failed > 1:
-            msg = "cancelled and failed are shares of the same jobs and add up to at most 1"
-            raise ValueError(msg)
-        return self
 
 
 class JobClass(Strict):
@@ -151,8 +96,10 @@ class JobClass(Strict):
     """Cards: `auto` is the smallest number that fits; or a number; or a list of numbers."""
     spans: bool = True
     """Whether the cards of one job may stand in several machines."""
-    rate: Rate
+    rate: Rate | None = None
     """Jobs per unit of time, averaged over a week."""
+    at: tuple[LocalTime, ...] | None = Field(default=None, min_length=1, max_length=10_000)
+    """Campaigns: local times at which one batch each arrives; in place of `rate`."""
     profile: Literal["flat", "office-hours"] | ArrivalProfile = "flat"
     """`flat`, `office-hours`, or hourly and weekly factors."""
     batch_size: Quantity = 1.0
@@ -161,8 +108,17 @@ class JobClass(Strict):
     """Time allowed from submission to end; a job that ends later is late, and runs on."""
     limit: Duration | None = None
     """Time limit of a run; a job past it is killed."""
+    late_cost: Penalty | None = None
+    """What a job that misses its deadline costs once, in the scenario's currency; it counts when strategies
+    are ranked. Default: as the target says."""
+    late_cost_per_hour: Penalty | None = None
+    """What each hour past the deadline costs; default: as the target says."""
+    refused_cost: Penalty | None = None
+    """What a refused job costs; default: as the target says."""
     priority: int = 0
     """Larger is more urgent; used by the policy `priority`."""
+    demand: BusyShare | None = None
+    """Busy share of a card by one job of the class alone on it; read where cards are shared."""
     team: str = ""
     ends: EndPreset | JobEnds | None = None
     """Jobs that users cancel, or that fail by an error of their own: shares, or the name of a preset;
@@ -175,6 +131,11 @@ class JobClass(Strict):
             msg = "a list of card counts holds at least one number and none twice"
             raise ValueError(msg)
         return value
+
+    @model_validator(mode="after")
+    def _arrives_somehow(self) -> JobClass:
+        check_arrivals(self.rate, self.at)
+        return self
 
     @model_validator(mode="after")
     def _formats_fit_the_method(self) -> JobClass:
@@ -198,30 +159,75 @@ class Trace(Strict):
 
     file: str
     """CSV with the columns submit_s, gpus, runtime_s and optionally id, memory_gib, team, deadline_s,
-    priority, gpu, limit_s; looked for beside the scenario."""
+    priority, gpu, limit_s, demand; or Parquet, as `fleetsim workload import` writes it; looked for beside the
+    scenario."""
     runtime_gpu: str | None = None
     """Card on which the run times were measured; without it they hold on any card."""
     spans: bool = True
     """Whether the cards of one job may stand in several machines."""
     restart: Duration = 2 * MINUTE
     """Time to start a job again after an interruption (assumed); the first start is part of runtime_s."""
+    since: Duration = 0
+    """Jobs submitted earlier in the trace are left out, and times count from here."""
+    until: Duration | None = None
+    """Jobs submitted at or after this time of the trace are left out."""
+    teams: tuple[str, ...] | None = None
+    """Only the jobs of these teams; default: all."""
+    scale: Annotated[float, Field(gt=0, le=100)] = 1.0
+    """Demand relative to the record: at 0.7 each job stays with probability 0.7; at 1.5 half of the jobs
+    have a copy, at the same hour and weekday of another week."""
+    shuffle: bool = False
+    """Whether the times of submission are dealt out anew among the jobs."""
+    demand: BusyShare | None = None
+    """Busy share of a card by one recorded job alone on it, where its row has none; read where cards are
+    shared."""
+
+    @model_validator(mode="after")
+    def _a_window(self) -> Trace:
+        if self.until is not None and self.until <= self.since:
+            msg = "until must come after since"
+            raise ValueError(msg)
+        if self.teams is not None and not self.teams:
+            msg = "teams must name at least one team"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def as_recorded(self) -> bool:
+        """Whether all jobs of the file are replayed at their own times."""
+        plain = self.since == 0 and self.until is None and self.teams is None
+        return plain and self.scale == 1 and not self.shuffle
 
 
 class Workload(Strict):
-    """What arrives: classes of jobs, or recorded jobs, or both."""
+    """What arrives: classes of jobs, jobs known by their run times, recorded jobs, or several of these."""
 
     classes: tuple[JobClass, ...] = ()
+    timed: tuple[TimedClass, ...] = Field(default=(), max_length=1000)
+    """Classes of jobs that are known by their run times alone."""
+    preset: str | None = None
+    """Timed classes of a published cluster; the loader writes them out in its place."""
+    rate: Rate | None = None
+    """With a preset: jobs per unit of time in all its classes."""
     growth: Growth | None = None
     """Growth of the rates of all classes, compounded continuously from the start."""
+    holidays: Holidays | None = None
+    """Days on which fewer jobs of the classes arrive."""
     trace: Trace | None = None
 
     @model_validator(mode="after")
     def _something(self) -> Workload:
-        if not self.classes and self.trace is None:
-            msg = "a workload has classes, or a trace, or both"
+        if not (self.classes or self.timed or self.preset) and self.trace is None:
+            msg = "a workload has classes, timed classes, a preset or a trace, or several of these"
+            raise ValueError(msg)
+        if (self.preset is None) != (self.rate is None):
+            msg = "preset and rate go together: a preset has no rate of its own"
             raise ValueError(msg)
         names = [job_class.name for job_class in self.classes]
         if len(set(names)) != len(names):
             msg = "every class needs a name of its own"
+            raise ValueError(msg)
+        if len({*names, *(one.name for one in self.timed)}) != len(names) + len(self.timed):
+            msg = "every timed class needs a name of its own, which no class has"
             raise ValueError(msg)
         return self

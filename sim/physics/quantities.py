@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
+from sim.model.shapes import Mixture, Quantiles
 from sim.model.values import Choice, Distribution, Exponential, Geometric, LogNormalShape, Triangular, Uniform
 from sim.physics.lengths import cut_mean
 
@@ -69,6 +71,29 @@ def _choice(shape: Choice, cap: float) -> float:
     return total / math.fsum(weights)
 
 
+def _mixture(shape: Mixture, cap: float) -> float:
+    weights = [part.weight for part in shape.components]
+    means = [_lognormal(LogNormalShape(median=c.median, sigma=c.sigma), cap) for c in shape.components]
+    return math.fsum(w * m for w, m in zip(weights, means, strict=True)) / math.fsum(weights)
+
+
+def _quantiles(shape: Quantiles, cap: float) -> float:
+    """Cell by cell: the logarithmic mean of two quantiles, the plain one above a 0."""
+    cells = zip(pairwise(shape.at), pairwise(shape.values), strict=True)
+    return math.fsum((end - begin) * _cell(low, high, cap) for (begin, end), (low, high) in cells)
+
+
+def _cell(low: float, high: float, cap: float) -> float:
+    top = min(high, cap)
+    if top <= low:
+        return min(low, cap)
+    if low == 0:
+        inside, mean = top / high, top / 2
+    else:
+        inside, mean = math.log(top / low) / math.log(high / low), (top - low) / math.log(top / low)
+    return inside * mean + (1 - inside) * top
+
+
 _CAPPED: Mapping[str, Callable[..., float]] = {
     "lognormal": _lognormal,
     "exponential": _exponential,
@@ -76,4 +101,6 @@ _CAPPED: Mapping[str, Callable[..., float]] = {
     "triangular": _triangular,
     "geometric": _geometric,
     "choice": _choice,
+    "mixture": _mixture,
+    "quantiles": _quantiles,
 }

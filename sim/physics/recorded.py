@@ -77,7 +77,7 @@ class Recorded:
             spans=spans,
             split="recorded",
             startup_us=0,
-            restart_us=self._restart_us,
+            restart_us=self._restart_us if shape.restart_us is None else shape.restart_us,
             us_per_work=ratio,
             checkpoint_us=0,
             memory_gib=shape.memory_gib,

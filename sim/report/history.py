@@ -85,7 +85,7 @@ class History:
         failures = self.result.log.failures
         broken = [f for f in failures if f.offer == offer and f.at_us <= at_us < f.back_us]
         down = sum(size if failure.card is None else 1 for failure in broken)
-        busy = sum(len(attempt.cards) for attempt in held)
+        busy = len({(attempt.burst, card) for attempt in held for card in attempt.cards})
         jobs = tuple(attempt.job for attempt in held)
         away, reserved = self._withheld((offer,), at_us, at_us + 1)
         return Cards(offer, leased, busy, min(down, leased), jobs, away, reserved)
@@ -146,7 +146,9 @@ class History:
         for attempt in log.attempts:
             span = inside(attempt.start_us, attempt.end_us)
             if span and attempt.offer in offers:
-                taken[attempt.job] = taken.get(attempt.job, 0) + span * len(attempt.cards)
+                taken[attempt.job] = taken.get(attempt.job, 0) + int(
+                    span * len(attempt.cards) * attempt.share
+                )
         return Use(
             leased_us=sum(lease.gpus * inside(lease.start_us, lease.end_us) for lease in leased),
             busy_us=sum(taken.values()),

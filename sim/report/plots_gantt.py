@@ -64,6 +64,7 @@ def gantt(events: pd.DataFrame, title: str, since: str) -> Figure:
     """
     pieces, shown = _cut(_card_pieces(events))
     stays = pieces[pieces["state"] == "busy"].merge(_stays(events), on=["job", "time_us"], how="left")
+    stays = _in_lanes(stays)
     kinds = list(dict.fromkeys(stays["class"].tolist()))
     colours = {kind: PALETTE[n] if n < len(PALETTE) else OTHERS for n, kind in enumerate(kinds)}
     figure = new_figure(12.0, 1.6 + max(0.25 * len(shown.cards), 0.25 * (min(len(kinds), 9) + 5)))
@@ -73,12 +74,15 @@ def gantt(events: pd.DataFrame, title: str, since: str) -> Figure:
     for state, (colour, _) in IDLE.items():
         ours = pieces[pieces["state"] == state]
         _bars(axes, ours["row"], ours["time_us"], ours["end_us"], colour)
+    if (stays["half"] != HALF).any():  # beside the jobs of a shared card there is room
+        busy = pieces[pieces["state"] == "busy"]
+        _bars(axes, busy["row"], busy["time_us"], busy["end_us"], IDLE["free"][0])
     for kind, colour in colours.items():
         ours = stays[stays["class"] == kind]
-        _bars(axes, ours["row"], ours["time_us"], ours["works_us"], _pale(colour))
-        _bars(axes, ours["row"], ours["works_us"], ours["lost_from_us"], colour)
-        _bars(axes, ours["row"], ours["lost_from_us"], ours["end_us"], LOST)
-    _bars(axes, stays["row"], stays["time_us"], stays["end_us"], "none", edge="white")
+        _bars(axes, ours["row"], ours["time_us"], ours["works_us"], _pale(colour), ours["half"])
+        _bars(axes, ours["row"], ours["works_us"], ours["lost_from_us"], colour, ours["half"])
+        _bars(axes, ours["row"], ours["lost_from_us"], ours["end_us"], LOST, ours["half"])
+    _bars(axes, stays["row"], stays["time_us"], stays["end_us"], "none", stays["half"], edge="white")
     _numbers(axes, stays, shown.end_us)
     _describe(axes, shown, title, since)
     _legend(figure, colours, set(pieces["state"].tolist()))
@@ -113,8 +117,32 @@ def _stays(events: pd.DataFrame) -> pd.DataFrame:
             "time_us": starts["time_us"],
             "works_us": starts["stay"].map(works).fillna(at_end),
             "lost_from_us": at_end - starts["stay"].map(ends["lost_us"]),
+            "ends_us": at_end,
         }
     )
+
+
+def _in_lanes(stays: pd.DataFrame) -> pd.DataFrame:
+    """Stays with half the height of their bars; those that share a card side by side in its row.
+
+    On a shared card the trace has a row whenever a job comes or leaves others behind: what is not the
+    begin of a stay is left out, and a stay ends when its job leaves.
+    """
+    shared = stays["ends_us"].isna() | (stays["ends_us"] != stays["end_us"])
+    if not shared.any():
+        return stays.assign(half=HALF)
+    stays = stays[stays["ends_us"].notna()]
+    stays = stays.assign(end_us=stays["ends_us"]).sort_values(["row", "time_us"], kind="stable")
+    lanes: list[int] = []
+    ends: dict[int, list[float]] = {}
+    """Row -> when the last stay of each of its lanes ends."""
+    for row, begin, end in zip(stays["row"], stays["time_us"], stays["end_us"], strict=True):
+        own = ends.setdefault(row, [])
+        lane = next((n for n, until in enumerate(own) if until <= begin), len(own))
+        own[lane : lane + 1] = [end]
+        lanes.append(lane)
+    half = HALF / stays["row"].map({row: len(own) for row, own in ends.items()})
+    return stays.assign(half=half, row=stays["row"] - HALF + half * (2 * np.array(lanes) + 1))
 
 
 def _cut(cards: pd.DataFrame) -> tuple[pd.DataFrame, _Shown]:
@@ -143,13 +171,20 @@ def _label(offer: str, *, hourly: bool, card: int) -> str:
 
 
 def _bars(
-    axes: Axes, rows: pd.Series, begins: pd.Series, ends: pd.Series, colour: str, edge: str = "none"
+    axes: Axes,
+    rows: pd.Series,
+    begins: pd.Series,
+    ends: pd.Series,
+    colour: str,
+    halves: pd.Series | None = None,
+    edge: str = "none",
 ) -> None:
     """Bars of one colour; those without a length are left out."""
     row, begin, end = (_floats(column) for column in (rows, begins, ends))
     some = end > begin
     left, right, middle = begin[some] / DAY, end[some] / DAY, row[some]
-    corners = [(left, middle - HALF), (right, middle - HALF), (right, middle + HALF), (left, middle + HALF)]
+    half = HALF if halves is None else _floats(halves)[some]
+    corners = [(left, middle - half), (right, middle - half), (right, middle + half), (left, middle + half)]
     boxes = np.stack([np.stack(corner, axis=-1) for corner in corners], axis=1)
     width = 0.35 if edge != "none" else 0
     axes.add_collection(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from sim.experiments.comparison import StrategyResult
 from sim.experiments.sample import WAIT_GRID
-from sim.model.ledger import Charge
-from sim.model.records import RunLog
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.units import DAY, Micros
@@ -41,8 +39,9 @@ def accrued_money(run: RunResult, scenario: Scenario) -> Curve:
     edges = np.linspace(0, horizon, POINTS + 1)
     total = np.zeros(len(edges))
     for charge in run.ledger.charges:
-        begin = min(max(0, _elapsed(scenario, charge.period_start)), horizon)
-        end = min(_usable_end(charge, run.log, scenario), horizon)
+        first, last = charge.accrual
+        begin = min(max(0, _elapsed(scenario, first)), horizon)
+        end = min(_elapsed(scenario, last), horizon)
         part = np.clip((edges - begin) / max(1, end - begin), 0.0, 1.0)
         total += float(charge.accrued_cost) * part
     return Curve(edges / DAY, total)
@@ -68,8 +67,22 @@ def queue(run: RunResult) -> Curve:
 
 def busy_cards(run: RunResult) -> Curve:
     """Cards with a job over time, hourly cards included."""
-    stays = ((stay.start_us, stay.end_us, float(len(stay.cards))) for stay in run.log.attempts)
-    return _mean_level(stays, run.log.horizon_us)
+    stays = [(s.start_us, s.end_us, float(len(s.cards))) for s in run.log.attempts if s.card_us is None]
+    return _mean_level([*stays, *_shared(run)], run.log.horizon_us)
+
+
+def _shared(run: RunResult) -> Iterator[Interval]:
+    """Times in which cards that jobs share have at least one; a card with several is one card."""
+    on_card: dict[tuple[str, int], list[tuple[Micros, Micros]]] = {}
+    for stay in run.log.attempts:
+        if stay.card_us is not None:
+            on_card.setdefault((stay.offer, stay.cards[0]), []).append((stay.start_us, stay.end_us))
+    for times in on_card.values():
+        until: Micros = 0
+        for begin, end in sorted(times):
+            if end > until:
+                yield max(begin, until), end, 1.0
+                until = end
 
 
 def leased_cards(run: RunResult) -> Curve:
@@ -130,16 +143,6 @@ def _mean_level(pieces: Iterable[Interval], horizon_us: Micros) -> Curve:
     level = np.diff(np.interp(edges, moments, area)) / np.diff(edges)
     level = np.clip(level, 0.0, None)
     return Curve(edges / DAY, np.append(level, level[-1]))
-
-
-def _usable_end(charge: Charge, log: RunLog, scenario: Scenario) -> Micros:
-    """End of the charge's period, or of its lease if that comes first: accrual stops there."""
-    end = _elapsed(scenario, charge.period_end)
-    ends: Sequence[Micros | None] = [
-        lease.end_us for lease in log.leases if lease.lease >= 0 and charge.lease == f"lease {lease.lease}"
-    ]
-    known = [moment for moment in ends if moment is not None]
-    return min(end, max(known)) if known and len(known) == len(ends) else end
 
 
 def _elapsed(scenario: Scenario, moment: datetime) -> Micros:

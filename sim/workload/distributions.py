@@ -25,8 +25,9 @@ from sim.model.values import (
     Triangular,
     Uniform,
 )
+from sim.workload import learned
 
-__all__ = ["KINDS", "Floats", "Kind", "at_quantile", "draw", "mean_whole", "whole"]
+__all__ = ["KINDS", "Floats", "Kind", "at_least", "at_quantile", "draw", "mean_whole", "whole"]
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -76,7 +77,7 @@ def mean_whole(quantity: Quantity) -> float:
     total, first, size = 1.0, 1, 256
     while first < _MOST_STEPS:
         values = np.arange(first, first + size, dtype=np.float64) + 0.5
-        tail = _cut_at_least(quantity, values)
+        tail = at_least(quantity, values)
         total += float(tail.sum())
         if tail[-1] * values[-1] < 1e-9 * total:
             return total
@@ -85,7 +86,8 @@ def mean_whole(quantity: Quantity) -> float:
     raise InputError(Problem(msg))
 
 
-def _cut_at_least(distribution: Distribution, values: Floats) -> Floats:
+def at_least(distribution: Distribution, values: Floats) -> Floats:
+    """Probability of at least each value, after the cut to `min` and `max`."""
     kind = KINDS[distribution.kind]
     chance = kind.at_least(getattr(distribution, distribution.kind), values)
     if distribution.min is not None:
@@ -187,5 +189,7 @@ KINDS: Mapping[str, Kind] = {
     "triangular": Kind(_triangular, _triangular_at_least),
     "geometric": Kind(_geometric, _geometric_at_least),
     "choice": Kind(_choice, _choice_at_least),
+    "mixture": Kind(learned.mixture, learned.mixture_at_least),
+    "quantiles": Kind(learned.quantiles, learned.quantiles_at_least),
 }
 """A new kind: a shape in `model.values.Distribution`, its two functions, and a row here."""

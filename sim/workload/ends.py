@@ -10,8 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sim.model.ends import EndPreset, JobEnds
 from sim.model.job import UserEnd
-from sim.model.work import EndPreset, JobClass, JobEnds
+from sim.model.timed import TimedClass
+from sim.model.work import JobClass
 from sim.streams import Streams
 
 __all__ = ["PRESETS", "draw_ends", "ends_of"]
@@ -34,13 +36,15 @@ submitted again, is assumed in all of them. In these traces cancelled jobs are l
 _NUMBERS = 5
 
 
-def ends_of(job_class: JobClass) -> JobEnds | None:
+def ends_of(job_class: JobClass | TimedClass) -> JobEnds | None:
     """The shares of a class, its preset looked up; None: all its jobs run to their end."""
     ends = job_class.ends
     return PRESETS[ends] if isinstance(ends, str) else ends
 
 
-def draw_ends(job_class: JobClass, count: int, streams: Streams) -> list[tuple[UserEnd, ...]] | None:
+def draw_ends(
+    job_class: JobClass | TimedClass, count: int, streams: Streams
+) -> list[tuple[UserEnd, ...]] | None:
     """The ends of the submissions of `count` jobs; None, and no draw, for a class without them."""
     ends = ends_of(job_class)
     if ends is None:

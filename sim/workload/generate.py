@@ -6,33 +6,36 @@ class or moving the horizon changes no job that was there before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import repeat
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.special import ndtri
 
-from sim.model.job import Job, JobSet, JobShape, UserEnd
+from sim.model.job import Job, JobSet, JobShape
+from sim.model.job_table import JobTable, priorities, span_or_none
 from sim.model.scenario import JobClass, Scenario
 from sim.streams import Streams
 from sim.workload.arrivals import Clock, Ints, batch_times, clock_of
+from sim.workload.demand import asked_rows
 from sim.workload.distributions import Floats, draw, whole
 from sim.workload.ends import draw_ends
 from sim.workload.readers import TraceRow
+from sim.workload.timed import timed_jobs, timed_shapes
 
 __all__ = ["generate", "shapes_of"]
 
-_TraceShape = tuple[int, float | None, str | None, str | None, bool]
+_TraceShape = tuple[int, float | None, str | None, str | None, bool, float | None]
 
 
 def shapes_of(scenario: Scenario, trace: Sequence[TraceRow]) -> tuple[JobShape, ...]:
-    """What jobs can look like: the classes in file order, then the trace's shapes as they appear."""
+    """What jobs can look like: classes and timed classes in file order, then the trace's as they appear."""
     classes = [
         JobShape(name=c.name, job_class=c.name, gpus=c.counts, spans=c.spans)
         for c in scenario.workload.classes
     ]
+    timed = [shape for one in scenario.workload.timed for shape in timed_shapes(one).values()]
     distinct = dict.fromkeys(_trace_shape(scenario, row) for row in trace)
-    return (*classes, *(_named(shape) for shape in distinct))
+    return (*classes, *timed, *(_named(shape) for shape in distinct))
 
 
 def generate(scenario: Scenario, trace: Sequence[TraceRow], streams: Streams) -> JobSet:
@@ -45,23 +48,20 @@ def generate(scenario: Scenario, trace: Sequence[TraceRow], streams: Streams) ->
     shapes = shapes_of(scenario, trace)
     horizon = scenario.horizon_us
     classes = scenario.workload.classes
-    clock = clock_of(scenario) if classes else None
+    timed, asked = scenario.workload.timed, scenario.workload.trace
+    clock = clock_of(scenario) if classes or timed else None
     drawn = [_draw_class(c, clock, horizon, streams) for c in classes if clock is not None]
-    rows = [row for row in trace if row.submit_us < horizon]
-    submitted = np.concatenate(
-        [*(times for times, _, _ in drawn), np.array([row.submit_us for row in rows], dtype=np.int64)]
-    )
-    order = np.argsort(submitted, kind="stable")
-    ids = np.empty(len(order), dtype=np.int64)
-    ids[order] = np.arange(len(order))
-    number = iter(ids.tolist())
-    made: list[Job] = []
-    for place, (job_class, (times, work, luck)) in enumerate(zip(classes, drawn, strict=True)):
-        ends = draw_ends(job_class, len(times), streams)
-        made += _class_jobs(job_class, place, (times, work, luck), ends, number)
-    made += _trace_jobs(scenario, rows, {shape: place for place, shape in enumerate(shapes)}, number)
-    jobs = tuple(made[place] for place in order.tolist())
-    return JobSet(shapes=shapes, jobs=jobs, notes=_notes(scenario, trace, len(rows)))
+    recorded = trace if asked is None else asked_rows(asked, trace, streams)
+    rows = [row for row in recorded if row.submit_us < horizon]
+    tables = [
+        _class_jobs(job_class, place, of_class, streams)
+        for place, (job_class, of_class) in enumerate(zip(classes, drawn, strict=True))
+    ]
+    places = {shape: place for place, shape in enumerate(shapes)}
+    if clock is not None:
+        tables += [timed_jobs(one, places, clock, horizon, streams) for one in timed]
+    jobs = JobTable.join([*tables, _trace_jobs(scenario, rows, places)])
+    return JobSet(shapes=shapes, jobs=jobs, notes=_notes(scenario, recorded, len(rows)))
 
 
 def _draw_class(
@@ -79,51 +79,59 @@ def _draw_class(
 
 
 def _class_jobs(
-    job_class: JobClass,
-    shape: int,
-    drawn: tuple[Ints, Floats, Floats],
-    ends: Sequence[tuple[UserEnd, ...]] | None,
-    ids: Iterator[int],
-) -> list[Job]:
-    head, team, priority = job_class.name, job_class.team, job_class.priority
-    deadline, limit = job_class.deadline, job_class.limit
-    each = zip(*(values.tolist() for values in drawn), ends or repeat(()), strict=False)
-    return [
-        Job(next(ids), f"{head}-{n:06d}", shape, submit, amount, team, priority, deadline, limit, luck, end)
-        for n, (submit, amount, luck, end) in enumerate(each)
-    ]
+    job_class: JobClass, shape: int, drawn: tuple[Ints, Floats, Floats], streams: Streams
+) -> JobTable:
+    times, work, luck = drawn
+    count = len(times)
+    ends = draw_ends(job_class, count, streams) or ()
+    zeros = np.zeros(count, dtype=np.int32)
+    return JobTable(
+        shape=np.full(count, shape, dtype=np.int32),
+        submit_us=times,
+        work=work,
+        heads=(job_class.name,),
+        head=zeros,
+        number=np.arange(count, dtype=np.int32),
+        teams=(job_class.team,),
+        team=zeros,
+        priority=priorities([job_class.priority] * count),
+        deadline_us=np.full(count, span_or_none(job_class.deadline), dtype=np.int64),
+        limit_us=np.full(count, span_or_none(job_class.limit), dtype=np.int64),
+        luck=luck,
+        ends={place: of_job for place, of_job in enumerate(ends) if of_job},
+    )
 
 
-def _trace_jobs(
-    scenario: Scenario, rows: Sequence[TraceRow], places: Mapping[JobShape, int], ids: Iterator[int]
-) -> list[Job]:
+def _trace_jobs(scenario: Scenario, rows: Sequence[TraceRow], places: Mapping[JobShape, int]) -> JobTable:
     distinct = {_trace_shape(scenario, row) for row in rows}
     of_shape = {shape: places[_named(shape)] for shape in distinct}
-    return [
-        Job(
-            id=next(ids),
-            name=row.name,
-            shape=of_shape[_trace_shape(scenario, row)],
-            submit_us=row.submit_us,
-            work=float(row.runtime_us),
-            team=row.team,
-            priority=row.priority,
-            deadline_us=row.deadline_us,
-            limit_us=row.limit_us,
-        )
-        for row in rows
-    ]
+    return JobTable.of(
+        [
+            Job(
+                id=number,
+                name=row.name,
+                shape=of_shape[_trace_shape(scenario, row)],
+                submit_us=row.submit_us,
+                work=float(row.runtime_us),
+                team=row.team,
+                priority=row.priority,
+                deadline_us=row.deadline_us,
+                limit_us=row.limit_us,
+            )
+            for number, row in enumerate(rows)
+        ]
+    )
 
 
 def _trace_shape(scenario: Scenario, row: TraceRow) -> _TraceShape:
     trace = scenario.workload.trace
     spans = row.spans if row.spans is not None else trace is None or trace.spans
     measured_on = row.runtime_gpu or (None if trace is None else trace.runtime_gpu)
-    return row.gpus, row.memory_gib, row.gpu, measured_on, spans
+    return row.gpus, row.memory_gib, row.gpu, measured_on, spans, row.demand
 
 
 def _named(shape: _TraceShape) -> JobShape:
-    gpus, memory_gib, gpu, runtime_gpu, spans = shape
+    gpus, memory_gib, gpu, runtime_gpu, spans, demand = shape
     name = f"{gpus} x {gpu or 'any card'}"
     if memory_gib is not None:
         name += f", {memory_gib:g} GiB a card"
@@ -131,16 +139,27 @@ def _named(shape: _TraceShape) -> JobShape:
         name += f", timed on {runtime_gpu}"
     if not spans and gpus > 1:
         name += ", one machine"
-    return JobShape(name, None, (gpus,), memory_gib, gpu, runtime_gpu, spans)
+    if demand is not None:
+        name += f", busy {100 * demand:g} %"
+    return JobShape(name, None, (gpus,), memory_gib, gpu, runtime_gpu, spans, demand=demand)
 
 
 def _notes(scenario: Scenario, trace: Sequence[TraceRow], within: int) -> tuple[str, ...]:
     notes = []
-    if any(c.profile == "office-hours" for c in scenario.workload.classes):
+    workload = scenario.workload
+    profiles = [one.profile for one in workload.classes] + [one.profile for one in workload.timed]
+    if "office-hours" in profiles:
         notes.append(
             "Arrivals by office-hours follow the hours and weekdays of the Helios Venus cluster"
             " (China, 2020)."
         )
+    asked = scenario.workload.trace
+    if asked is not None and asked.scale != 1:
+        notes.append(
+            f"Demand of the trace times {asked.scale:g}: jobs are left out or repeated one by one, at random."
+        )
+    if asked is not None and asked.shuffle:
+        notes.append("The submission times of the trace are dealt out anew among its jobs.")
     if within < len(trace):
         late = len(trace) - within
         notes.append(f"{late} of {len(trace)} trace jobs are submitted at or after the horizon: left out.")

@@ -50,7 +50,7 @@ def stranger(draw: st.DrawFn) -> World:
         pools=(dataclasses.replace(pool, leases=leases, failures=model),),
         parameters=dataclasses.replace(fleet.parameters, preempt_after_us=after_us),
     )
-    ended = tuple(dataclasses.replace(job, ends=_ends(draw)) for job in jobs.jobs)
+    ended = tuple(job._replace(ends=_ends(draw)) for job in jobs.jobs)
     return fleet, JobSet(jobs.shapes, ended), table, seed
 
 

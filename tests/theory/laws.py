@@ -105,7 +105,7 @@ def _outages(log: RunLog, lease: LeaseRecord, card: int) -> list[Span]:
     here = [f for f in here if lease.start_us <= f.at_us < end]
     replaced = [f.back_us for f in here if f.card is None and (KINDS[f.kind].moves or _card_kind(f.kind))]
     spans = [(f.at_us, f.back_us) for f in here if f.card in (None, card)]
-    return [(at, min([back, *(r for r in replaced if at < r)])) for at, back in spans]
+    return [(at, min([back, *(r for r in replaced if at <= r)])) for at, back in spans]
 
 
 def _card_kind(kind: str) -> bool:

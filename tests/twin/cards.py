@@ -15,8 +15,20 @@ class Card:
     def __init__(self, machine: Machine, ordinal: int) -> None:
         self.machine = machine
         self.ordinal = ordinal
-        self.holder = None
+        self.holders: list = []
+        """Jobs on it, in the order in which they came: one, or several where cards are shared."""
+        self.since: Micros = 0
+        """Shared cards: since when they have been on it."""
+        self.cut: list | None = None
+        """Its slices, where it is partitioned."""
+        self.cut_at: Micros | None = None
+        """When it has been partitioned so; None: nobody has begun there."""
         self.broken: object | None = None
+
+    @property
+    def holder(self):
+        """The job that has it, the first of several; None: nobody."""
+        return self.holders[0] if self.holders else None
 
     @property
     def down(self) -> bool:

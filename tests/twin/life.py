@@ -14,6 +14,8 @@ from sim.model.records import Attempt, JobRecord
 from sim.units import Micros
 from tests.twin.cards import Card, Machine, Pool
 from tests.twin.clock import ARRIVAL, COMPLETION, NOTICE
+from tests.twin.partition import ready_in
+from tests.twin.sharing import Share, count, in_time_of_all, may_share, run_beside_others, tell
 
 if TYPE_CHECKING:
     from tests.twin.world import World
@@ -55,6 +57,8 @@ class Stay:
         self.luck = 1.0
         self.planned: tuple[Micros, Micros] = (0, 0)
         """Start-up, and work with checkpoints, if nothing goes wrong."""
+        self.share: Share | None = None
+        """On a card that may be shared: `saved` and `unsaved` are then of the job's own clock."""
 
 
 class Life:
@@ -116,14 +120,24 @@ class Life:
         """Run on these cards, which the decision has given. Returns how it ended."""
         self.state = "running"
         self.gpus, self.offer = len(cards), pool.spec.offer
-        stay = self.stay = Stay(pool, option, cards, self.env.now)
-        startup = self.startup(stay)
+        stay = Stay(pool, option, cards, self.env.now)
+        if may_share(pool, option):
+            count(cards[0], self.env.now)
+            stay.share = Share(self, pool.spec.sharing)
+        self.stay = stay
+        startup = self.startup(stay) + ready_in(stay, self.env.now)
         if self.first_start is None:
             self.first_start = self.env.now
         self.bring_files(stay)
         stay.planned = startup, sum(length for what, length in self.steps(stay, 0))
         limit = None if self.job.limit_us is None else stay.start + self.job.limit_us
         ended, what, begun = "done", "startup", self.env.now
+        if stay.share is not None:
+            ended = yield from run_beside_others(self, stay, startup, limit)
+            if ended == "done":
+                stay.saved, stay.unsaved = stay.saved + stay.unsaved, 0
+            self.leave(stay, ended)
+            return ended
         try:
             for what, length in self.steps(stay, startup):
                 begun = self.env.now
@@ -211,19 +225,30 @@ class Life:
     def leave(self, stay: Stay, ended: str) -> None:
         """The stay is over: write it down, give the cards back."""
         now = self.env.now
+        card_us = None
+        if stay.share is not None:
+            count(stay.cards[0], now)
+            card_us = stay.share.card_us
+        if stay.option.part is not None:
+            card_us = (now - stay.start) * stay.option.part.compute // 7
         if self.files_lost():
             stay.voided += self.kept_card_time
             self.kept_card_time = self.saved = 0
             stay.unsaved, stay.saved = stay.unsaved + stay.saved, 0
         self.saved += stay.saved
-        self.kept_card_time += stay.saved * len(stay.cards)
+        work_us, lost_us, card_time = stay.saved, stay.unsaved, stay.saved * len(stay.cards)
+        if stay.share is not None:
+            work_us, lost_us = in_time_of_all(stay, now)
+        if card_us is not None:
+            card_time = work_us * card_us // (now - stay.start) if now > stay.start else 0
+        self.kept_card_time += card_time
         self.ran += now - stay.start
         self.attempts.append(
             Attempt(
                 self.job.id, stay.pool.spec.offer, stay.pool.burst,
                 tuple(card.ordinal for card in stay.cards), stay.start, now, ended,
-                stay.spent["startup"], stay.spent["checkpoint"], stay.saved,
-                stay.unsaved + stay.dead, stay.voided,
+                stay.spent["startup"], stay.spent["checkpoint"], work_us,
+                lost_us + stay.dead, stay.voided, card_us=card_us,
             )
         )  # fmt: skip
         if ended == "horizon":
@@ -231,9 +256,11 @@ class Life:
         if stay.failed is None and ended not in ("done", "killed"):
             self.files = None  # a planned move takes the files along
         for card in stay.cards:
-            card.holder = None
+            card.holders.remove(self)
         self.world.left(self)
         self.stay = None
+        if stay.share is not None:
+            tell(stay.cards[0], stay.pool.spec.sharing)
         self.world.changed()
 
     def record(self, horizon: Micros) -> JobRecord:

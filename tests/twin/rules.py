@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from sim.model.job import JobShape
 from sim.model.rates import RateTable, RunOption
 from sim.units import SECOND, Micros
+from tests.twin import partition
 from tests.twin.backfill import backfill
 from tests.twin.cards import Card, Pool
 from tests.twin.lengths import run_time
 from tests.twin.planner import Planner
 from tests.twin.preempt import preempt
+from tests.twin.sharing import place_beside
 
 if TYPE_CHECKING:
     from tests.twin.life import Life
@@ -42,6 +44,8 @@ def ways_of(index: int, shape: JobShape, pools: list[Pool], rates: RateTable) ->
             for option in sorted((o for o in possible if o.gpus == n), key=lambda o: o.spans)
             if not impatient(option, possible) and not beaten(option, possible, wanted)
         ]
+        if pool.spec.sharing is not None and pool.spec.sharing.kind == "mig":
+            options = [way for option in options for way in partition.on_slices(pool.spec.sharing, option)]
         if options:
             ways.append((pool, options))
     return ways
@@ -174,8 +178,21 @@ class Decider:
         return tries
 
     def place(self, life: Life) -> Place | None:
-        for pool, option, touched in self.tries(life):
-            cards = pool.find(option.gpus, option.spans, self.rule, touched=touched)
-            if cards is not None:
-                return pool, option, cards
+        tries = self.tries(life)
+        for beside, hourly in ((False, False), (True, False), (False, True)):
+            for pool, option, touched in tries:
+                if pool.burst != hourly:
+                    continue
+                mig = pool.spec.sharing is not None and pool.spec.sharing.kind == "mig"
+                if beside:
+                    card = place_beside(pool, option)
+                    if mig:
+                        card = None if option.part is None else partition.beside(pool, option)
+                    cards = None if card is None else [card]
+                elif mig:
+                    cards = partition.fresh(pool, option, self.rule, touched)
+                else:
+                    cards = pool.find(option.gpus, option.spans, self.rule, touched=touched)
+                if cards is not None:
+                    return pool, option, cards
         return None

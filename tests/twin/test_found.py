@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 
 from sim.engine import run
-from sim.model.fleet import BurstSpec, CheckpointSpec, ForcedFailure, LogNormal
+from sim.model.fleet import BurstSpec, CheckpointSpec, ForcedFailure, LogNormal, PolicyParameters
 from sim.model.rates import RateTable
 from sim.streams import Streams
 from sim.units import HOUR, MINUTE
-from tests.build import OFFER, failures, job_set, option, plan, pool, rates
+from tests.build import OFFER, changed, failures, gangs, job_set, option, plan, pool, rates
 
 STREAMS = Streams(1)
 
@@ -71,7 +71,7 @@ def test_bad_luck_that_adds_a_checkpoint_voids_the_plans_behind_it() -> None:
     # Ten minutes of work, drawn out to 10.46 by the neighbours, need a checkpoint that ten would not:
     # the card is free at 12.46, not at 10, when the third job comes.
     jobs = job_set([(0, 1 / 6), (0, 1 / 6), (1 / 6, 1 / 6)])
-    unlucky = dataclasses.replace(jobs.jobs[0], luck=0.5)
+    unlucky = jobs.jobs[0]._replace(luck=0.5)
     jobs = dataclasses.replace(jobs, jobs=(unlucky, *jobs.jobs[1:]))
     log = run(
         plan(pool(1), policy="conservative", checkpoint=CheckpointSpec(10 * MINUTE, 2 * MINUTE)),
@@ -81,3 +81,30 @@ def test_bad_luck_that_adds_a_checkpoint_voids_the_plans_behind_it() -> None:
     )
     assert log.jobs[0].end_us == 747_616_716  # 600 s x exp(0.05 - 0.005), and 2 min
     assert log.jobs[1].start_us == log.jobs[0].end_us
+
+
+def test_of_jobs_that_wait_since_one_instant_the_first_by_number_orders_first() -> None:
+    # At 5 h jobs 1 and 2 come; 2 is urgent and takes the cards of job 0, which waits from then on as
+    # job 1 does. Both are overdue at 6 h: job 0 orders its two units first, and none is left for job 1.
+    jobs, table = gangs((0, 10, 2), (5, 2, 1), (5, 3, 2))
+    jobs = changed(jobs, 2, priority=1)
+    shapes = {job.id: job.shape for job in jobs.jobs}
+    options = {
+        **table.options,
+        (shapes[0], "hourly"): (option(2, spans=True),),
+        (shapes[1], "hourly"): (option(1),),
+    }
+    hourly = BurstSpec(
+        pool=pool(0, offer="hourly", leases=[]),
+        max_units=2, rent_when_wait_over_us=HOUR, release_after_idle_us=0, increment_us=HOUR,
+        minimum_us=0, delay=LogNormal(0, 0.0), stock_out=0.0, retry_mean_us=HOUR,
+    )  # fmt: skip
+    spec = plan(
+        pool(1, per_machine=2), policy="priority", burst=hourly,
+        parameters=PolicyParameters(preempt_after_us=0),
+    )  # fmt: skip
+    log = run(spec, jobs, RateTable(options=options), STREAMS)
+    assert [(a.job, a.start_us / HOUR, a.burst) for a in log.attempts] == [
+        (0, 0, False), (2, 5, False), (0, 6, True), (1, 8, False),
+    ]  # fmt: skip
+    assert [(r.ordered_us / HOUR, r.start_us / HOUR) for r in log.leases if r.lease < 0] == [(6, 6), (6, 6)]

@@ -20,6 +20,7 @@ from tests.twin.hourly import Hourly
 from tests.twin.lengths import expected_end
 from tests.twin.life import Cut, Failure, Life, Moved, Stay
 from tests.twin.rules import Decider, ways_of
+from tests.twin.sharing import place_beside
 
 __all__ = ["World", "simulate"]
 
@@ -146,8 +147,8 @@ class World:
     def start(self, life: Life, place: tuple[Pool, object, list[Card]]) -> None:
         """The decision: this job takes these cards now."""
         for card in place[2]:
-            assert card.free
-            card.holder = life
+            assert card.free or place[1].part is not None or card is place_beside(place[0], place[1])
+            card.holders.append(life)
         life.told.succeed(place)
         ripe = self.plan.parameters.preempt_after_us
         if ripe is not None:  # it may then have to go for a more urgent job
@@ -174,6 +175,9 @@ class World:
                 life.process.interrupt(Moved("lease_end"))
         yield self.env.timeout(0)  # they go
         self.leases += [machine.record(self.env.now) for machine in machines]
+        for machine in machines:
+            for card in machine.cards:
+                card.cut = None
         for life in self.queue():
             if not self.could_ever_hold(life.job.shape, self.env.now):
                 life.told.succeed(None)
@@ -223,7 +227,9 @@ class World:
         noticed = self.env.now + event.outage.detect_us
         back = noticed + event.outage.repair_us
         hit = [c for c in machine.cards if c is card] if alone else machine.cards
-        victims = [life for life in self.lives if any(c.holder is life for c in hit)]
+        for broken in hit:
+            broken.cut = None
+        victims = [life for life in self.lives if any(life in c.holders for c in hit)]
         for life in victims:
             planned = event.kind == PLANNED
             life.process.interrupt(Moved(PLANNED) if planned else Failure(event.kind, noticed))

@@ -1,0 +1,181 @@
+"""`fleetsim breakeven`: two or more ways to pay for the same cards, and when one overtakes the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sim.billing.finance.analysis import Analysis, analyse
+from sim.billing.finance.outcomes import Way
+from sim.billing.finance.presentvalue import CONVENTIONS, Convention
+from sim.catalog import load_catalog
+from sim.cli.breakeven_json import as_json
+from sim.cli.breakeven_text import percent, print_analysis
+from sim.cli.breakeven_ways import START, offer_ways, rekeyed, strategy_ways, whole_months
+from sim.cli.console import print_json, say
+from sim.cli.finance_options import (
+    ChartOption,
+    RateOption,
+    price_choice,
+    read_ends,
+    read_number,
+    read_refund,
+    read_share,
+    write_chart,
+)
+from sim.cli.options import FormatOption, OutputFormat, PriceOption, SetOption, check_file, read_question
+from sim.errors import InputError, Problem
+
+__all__ = ["breakeven"]
+
+
+def breakeven(
+    offer: Annotated[str | None, typer.Option(metavar="ID", help="Offer of the catalogue.")] = None,
+    count: Annotated[int, typer.Option(min=1, max=1_000_000, help="Units of the offer.")] = 1,
+    plans: Annotated[
+        str,
+        typer.Option(metavar="PLAN,PLAN", help="Plans to compare; OFFER:PLAN for one of another offer."),
+    ] = "monthly,annual",
+    scenario: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Compare strategies of this scenario instead.")
+    ] = None,
+    strategies: Annotated[
+        str | None, typer.Option(metavar="NAME,NAME", help="Its strategies; default: all.")
+    ] = None,
+    set_: SetOption = None,
+    months: Annotated[
+        int | None,
+        typer.Option(min=1, max=120, help="The whole time; default: the longest paid period, at least 12."),
+    ] = None,
+    hours: Annotated[
+        str | None,
+        typer.Option(metavar="H", help="Hours a month of each unit by the hour; default: all the time."),
+    ] = None,
+    start: Annotated[str, typer.Option(metavar="DATE", help="First day of the contracts.")] = START,
+    rate: RateOption = "8%",
+    convention: Annotated[
+        str, typer.Option(help="Years between dates: months (twelfths by anniversary) or actual/365.")
+    ] = "months",
+    refund: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RULE",
+            help="none, pro-rata, re-rate or deposit-less-discounts, with keys: re-rate,matched=false.",
+        ),
+    ] = None,
+    end_months: Annotated[
+        str | None,
+        typer.Option(metavar="M,M", help="Months in which it may end early: 3,6 or 3:0.2,6:10%."),
+    ] = None,
+    end_probability: Annotated[
+        str | None,
+        typer.Option(metavar="P", help="Probability of an early end, shared by these months; default 50%."),
+    ] = None,
+    price: PriceOption = None,
+    out: ChartOption = None,
+    format_: FormatOption = OutputFormat.TEXT,
+) -> None:
+    """When does a longer commitment pay? Closed form, bills month by month, value, return, downside.
+
+    Examples: fleetsim breakeven --offer a100-40g-custom --plans monthly,annual
+    fleetsim breakeven --offer a100-40g-custom --plans monthly,h100-mig:hourly
+    """
+    if out is not None:
+        check_file(out, "--out", (".png",), [] if scenario is None else [scenario])
+    rule = None if refund is None else read_refund(refund)
+    used = None if hours is None else _hours(hours)
+    if (offer is None) == (scenario is None):
+        raise InputError(Problem("give either an offer or a scenario", key="--offer"))
+    if scenario is not None:
+        if used is not None:
+            raise InputError(Problem("is for --offer: strategies lease all the time", key="--hours"))
+        question = read_question(scenario, set_, price)
+        ways = strategy_ways(question, strategies, rule)
+        place = None
+    else:
+        if strategies is not None or set_:
+            key = "--set" if set_ else "--strategies"
+            raise InputError(Problem("is for strategies of a --scenario", key=key))
+        ways = offer_ways(load_catalog(), offer or "", count, plans, start, rule, used, price_choice(price))
+        place = "--plans"
+    if len(ways) < 2:
+        key, value = ("--strategies", strategies) if place is None else ("--plans", plans)
+        raise InputError(Problem("two ways to pay are compared, or more", key=key, value=value))
+    analysis = _analysis(
+        ways, months, read_share(rate, "--rate"), convention, end_months, end_probability, place
+    )
+    _show(analysis, ways, used, out, format_)
+
+
+def _analysis(
+    ways: Sequence[Way],
+    months: int | None,
+    rate: Decimal,
+    convention: str,
+    end_months: str | None,
+    end_probability: str | None,
+    place: str | None,
+) -> Analysis:
+    known: dict[str, Convention] = {name: name for name in CONVENTIONS}
+    if convention not in known:
+        rule = "must be one of the known names"
+        raise InputError(Problem(rule, key="--convention", value=convention, known=CONVENTIONS))
+    full = whole_months(ways) if months is None else months
+    ends = read_ends(end_months, end_probability, full)
+    try:
+        return analyse(ways, full, rate, known[convention], ends)
+    except InputError as error:
+        raise (error if place is None else rekeyed(error, place)) from None
+
+
+def _show(
+    analysis: Analysis, ways: Sequence[Way], used: Decimal | None, out: Path | None, format_: OutputFormat
+) -> None:
+    currency = ways[0].scenario.currency
+    notes = _notes(analysis, ways, used)
+    if out is not None:
+        from sim.report.plots_finance import breakeven_chart
+        from sim.report.plots_style import png
+
+        write_chart(out, png(breakeven_chart(analysis, currency)))
+    if format_ is OutputFormat.JSON:
+        print_json({**as_json(analysis, currency, notes), "chart": None if out is None else str(out)})
+        return
+    say(" or ".join(way.name for way in ways), style="bold")
+    print_analysis(analysis, currency, notes)
+    if out is not None:
+        say(f"{out} shows it.")
+
+
+def _notes(analysis: Analysis, ways: Sequence[Way], used: Decimal | None) -> list[str]:
+    """What the answer rests on: the conventions, then what the bills assume."""
+    years = (
+        "payments on monthly anniversaries are twelfths of a year apart, parts of months by their days"
+        if analysis.convention == "months"
+        else "years between payments are days / 365"
+    )
+    since = f"{ways[0].scenario.start:%Y-%m-%d}"
+    notes = [
+        f"Present values at {since}: effective annual rate of {percent(analysis.rate)}; {years}.",
+        "A month of hours is 730 h (365 x 24 / 12) in closed forms; bills count the hours that a month has.",
+    ]
+    if any(way.hour is not None for way in analysis.ways):
+        time = "all the time" if used is None else f"{used:f} h from the beginning of every month"
+        notes.append(f"Each unit by the hour is rented {time}.")
+    if any(way.strategy.burst is not None for way in ways):
+        notes.append("Burst rentals are left out: what they cost depends on the jobs.")
+    for way in analysis.ways:
+        notes += [note for note in way.assumptions if note not in notes]
+    return notes
+
+
+def _hours(text: str) -> Decimal:
+    rule = "must be a number of hours above 0, at most 744"
+    value = read_number(text, "--hours", rule)
+    if not 0 < value <= 744:
+        raise InputError(Problem(rule, key="--hours", value=text))
+    return value

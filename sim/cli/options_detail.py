@@ -1,0 +1,50 @@
+"""What commands take that look at one run in full: a folder of results, or a scenario."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from sim.cli.options import PriceLevel, read_question, strategy_number
+from sim.errors import InputError, Problem
+from sim.experiments.again import Detail, again, detail
+from sim.experiments.stored import open_run
+
+__all__ = ["RunArgument", "detail_of"]
+
+RunArgument: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="A folder of results (outputs/SCENARIO/RUN), or a scenario: a YAML file.", metavar="RUN"
+    ),
+]
+
+
+def detail_of(
+    run: Path,
+    strategy: str | None,
+    price: PriceLevel | None = None,
+    changes: list[str] | None = None,
+    replication: int = 0,
+    seed: int | None = None,
+) -> Detail:
+    """The run that the options ask for; InputError for options that a folder of results cannot follow."""
+    if not run.is_dir():
+        question = read_question(run, changes, price)
+        return detail(question, strategy_number(question, strategy), replication, seed)
+    rule = "the results in a folder are as they are; give a scenario, or use rebill"
+    given = {
+        "--set": changes or None,
+        "--price": price,
+        "--replication": replication or None,
+        "--seed": seed,
+    }
+    problems = [Problem(rule, key=key, value=str(value)) for key, value in given.items() if value is not None]
+    if problems:
+        raise InputError(problems)
+    stored = open_run(run)
+    question = dataclasses.replace(stored.question, path=run)
+    return again(stored, strategy_number(question, strategy))

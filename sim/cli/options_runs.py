@@ -1,0 +1,97 @@
+"""Options of commands that make many runs: when they are enough, where they are made and kept."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+from pydantic import ValidationError
+
+from sim.errors import InputError, Problem
+from sim.load import Question
+from sim.metrics import METRICS
+from sim.model.experiment import Experiment
+
+__all__ = [
+    "ClusterOption",
+    "FreshOption",
+    "MostOption",
+    "OutOption",
+    "SelectOption",
+    "UntilOption",
+    "with_stopping",
+]
+
+UntilOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="METRIC=WIDTH",
+        help="Replicate until half the interval of a metric, and of its difference to the baseline, is at "
+        "most this: a share such as 5%, or a number in its unit; may be repeated.",
+    ),
+]
+SelectOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--select",
+        help="Replicate until it is known which strategy is cheapest among those that meet the target, "
+        "with replications where the doubt is.",
+    ),
+]
+MostOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=3, help="With --until or --select: replications of a strategy at which to stop anyway."),
+]
+ClusterOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Make the runs on a Dask cluster: address of its scheduler."),
+]
+OutOption: TypeAlias = Annotated[Path, typer.Option(help="Folder for results.")]
+FreshOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--fresh", help="Simulate everything anew; default: runs kept below --out are read."),
+]
+
+
+def with_stopping(question: Question, until: list[str] | None, select: bool, most: int | None) -> Question:
+    """The question with the rule that the options give; InputError for one that cannot be."""
+    if most is not None and not until and not select:
+        rule = "it is a limit for --until or --select"
+        experiment = question.scenario.experiment
+        if experiment.until is None and experiment.select is None:
+            raise InputError(Problem(rule, key="--most", value=most))
+    asked = question.scenario.experiment.model_dump(mode="json", exclude_none=True)
+    limit = {} if most is None else {"most": most}
+    if until:
+        asked["until"] = {"half_width": _widths(until), **limit}
+    if select:
+        asked["select"] = {**asked.get("select", {}), **limit}
+    for key in ("until", "select"):
+        if key in asked and not until and not select:
+            asked[key] = {**asked[key], **limit}
+    try:
+        experiment = Experiment.model_validate(asked)
+    except ValidationError as error:
+        raise InputError(_problem(item) for item in error.errors()) from None
+    scenario = question.scenario.model_copy(update={"experiment": experiment})
+    return dataclasses.replace(question, scenario=scenario)
+
+
+def _problem(item: Any) -> Problem:
+    key = "--" + "-".join(str(part) for part in item["loc"][:1]) if item["loc"] else "--until, --select"
+    value = item.get("input")
+    shown = value if isinstance(value, str | int | float) else None
+    return Problem(str(item["msg"]).removeprefix("Value error, "), key=key, value=shown)
+
+
+def _widths(until: list[str]) -> dict[str, str]:
+    widths: dict[str, str] = {}
+    for text in until:
+        metric, _, width = text.partition("=")
+        if metric not in METRICS:
+            rule = "the half-width of an interval is asked of a metric"
+            raise InputError(Problem(rule, key="--until", value=metric, known=tuple(METRICS)))
+        widths[metric] = width
+    return widths

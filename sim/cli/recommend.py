@@ -1,0 +1,205 @@
+"""`fleetsim recommend`: the cheapest fleet that meets the target, and why every other lost."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sim.cli.console import complain, heading, print_json, print_parts, print_table, say
+from sim.cli.numbers import whole_numbers
+from sim.cli.options import (
+    FormatOption,
+    JobsOption,
+    OutputFormat,
+    PriceOption,
+    ScenarioFile,
+    SeedOption,
+    SetOption,
+    check_folder,
+    read_question,
+    workers,
+)
+from sim.cli.options_runs import ClusterOption, FreshOption, OutOption
+from sim.cli.progress import ProgressForm, shown_progress
+from sim.experiments.wording import DASH, money, plain, quoted, share, span
+
+if TYPE_CHECKING:
+    from sim.experiments.advice import Advice
+    from sim.experiments.search import Option
+
+__all__ = ["recommend"]
+
+SHOWN = 12
+"""Options written out, the chosen one and the nearest first; all are in options.csv and the JSON document."""
+
+
+class BurstChoice(StrEnum):
+    """Whether fleets with cards by the hour are searched."""
+
+    AS_IS = "as-is"
+    NONE = "none"
+    ONLY = "only"
+
+
+def recommend(
+    file: ScenarioFile,
+    cards: Annotated[
+        str, typer.Option(metavar="NUMBERS", help="Numbers of cards to try, such as 1..12 or 2,4,8.")
+    ] = "1..16",
+    offer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Offer to try; may be repeated; default: those of the scenario."),
+    ] = None,
+    plan: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLAN", help="Plan to try; may be repeated; default: those of the scenario."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Queue policy to try; may be repeated; default: the scenario's."),
+    ] = None,
+    burst: Annotated[
+        BurstChoice, typer.Option(help="Cards by the hour beside: as the scenario has them, none, or always.")
+    ] = BurstChoice.AS_IS,
+    set_: SetOption = None,
+    confidence: Annotated[
+        float, typer.Option(min=0.51, max=0.999, help="Probability that the right fleet is chosen.")
+    ] = 0.95,
+    most: Annotated[
+        int, typer.Option(min=10, help="Replications of one fleet at which to stop undecided.")
+    ] = 300,
+    seed: SeedOption = None,
+    price: PriceOption = None,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+    out: OutOption = Path("outputs"),
+    fresh: FreshOption = False,
+    format_: FormatOption = OutputFormat.TEXT,
+    progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
+) -> None:
+    """Search fleets of one offer for the cheapest that meets the target, and say why the others lost."""
+    from sim.experiments.advice import recommend_fleet
+    from sim.experiments.candidates import space_of
+    from sim.experiments.runs import Places
+    from sim.experiments.vault import Vault
+    from sim.model.experiment import Selection
+    from sim.report.advice import save_advice
+
+    question = read_question(file, set_, price, seed)
+    check_folder(out)
+    space = space_of(question, whole_numbers(cards, "--cards"), offer, plan, policy, burst.value)
+    selection = question.scenario.experiment.select or Selection()
+    rule = selection.model_copy(update={"confidence": confidence, "most": most})
+    vault = None if fresh else Vault(out)
+    with shown_progress(progress, "searching") as report:
+        advice = recommend_fleet(question, space, rule, Places(workers(jobs), cluster, vault, report))
+    for message in () if vault is None else vault.messages:
+        complain(message, "Note")
+    folder = save_advice(advice, out)
+    if format_ is OutputFormat.JSON:
+        print_json({**advice.to_json(), "folder": str(folder)})
+        return
+    _print(advice, folder)
+
+
+def _print(advice: Advice, folder: Path) -> None:
+    from sim.report.tables import comparison_tables, difference_table, remarks
+
+    scenario, found = advice.question.scenario, advice.found
+    say(scenario.name, style="bold")
+    heading("Recommendation")
+    say(_sentence(advice), style="bold")
+    say(_how_sure(advice))
+    for sentence in _near(advice):
+        say(sentence)
+    heading(f"Options considered: {len(found.options):,}")
+    _options(advice)
+    for table in comparison_tables(advice.comparison):
+        print_parts(table)
+    if advice.comparison.differences:
+        print_parts(difference_table(advice.comparison))
+    for part in remarks(advice.comparison):
+        print_parts(part)
+    heading("Files")
+    say(f"{folder}/ holds every option (options.csv), the comparison above, its charts and its runs.")
+
+
+def _sentence(advice: Advice) -> str:
+    winner = advice.found.winner
+    currency = advice.question.scenario.currency
+    if winner is None:
+        return "No fleet of the search meets the target; the nearest are compared below."
+    result = advice.comparison.strategies[0]
+    cost, wait = result.mean("committed_cost_cny"), result.mean("wait_p95_h")
+    waits = "no job waits" if wait is None else f"a 95th percentile of wait of {span(wait)}"
+    return f"Rent {quoted(winner.name)}: {money(cost, currency)} committed, {waits}."
+
+
+def _how_sure(advice: Advice) -> str:
+    found, rule = advice.found, advice.rule
+    sure = (
+        f"Every judgement that it rests on is sure at {share(rule.confidence)} together"
+        if found.sure
+        else "Some judgements were still in doubt at the budget of replications (marked unsure)"
+    )
+    saved = (
+        f"{found.simulated:,} runs instead of {found.brute:,} for all options with as many replications each"
+    )
+    zones = f"differences within {rule.cost_zone} of the cost and {rule.target_zone} of a limit count as none"
+    return (
+        f"{sure}; {zones}. {saved}. A larger fleet of the same kind is taken to serve no worse (assumed); "
+        "mixtures of offers are not searched."
+    )
+
+
+def _near(advice: Advice) -> list[str]:
+    sentences: list[str] = []
+    currency = advice.question.scenario.currency
+    if advice.marginal is not None:
+        more = advice.marginal
+        cost, wait = more.cost.mean, more.wait_p95_h.mean
+        change = "" if wait is None else f" and changes the 95th percentile of wait by {span(wait)}"
+        text = f"One unit more ({plain(more.strategy)}) costs {money(cost, currency)} more{change}."
+        sentences.append(text)
+    if advice.headroom is not None:
+        room = advice.headroom
+        if room.misses is None:
+            sentences.append(f"Headroom: it still meets the target at {room.meets:.3g} times the demand.")
+        else:
+            most, least = f"{room.meets:.3g} times today's", f"{room.misses:.3g} times"
+            sentences.append(f"Headroom: demand may grow to {most}; at {least} the target is missed.")
+    if advice.pareto:
+        names = ", ".join(quoted(name) for name in advice.pareto)
+        sentences.append(f"No simulated option beats these in both money and wait: {names}.")
+    return sentences
+
+
+def _options(advice: Advice) -> None:
+    shown = sorted(advice.found.options, key=lambda option: _rank(option, advice))[:SHOWN]
+    currency = advice.question.scenario.currency
+    rows = [
+        (
+            "->" if option.status == "chosen" else "",
+            plain(option.candidate.name),
+            DASH if option.cost is None else money(option.cost, currency),
+            option.status,
+            plain(option.reason),
+            option.replications or DASH,
+        )
+        for option in shown
+    ]
+    print_table(("", "Option", "Committed", "Result", "Why", "Runs"), rows, text=(0, 1, 3, 4))
+    rest = len(advice.found.options) - len(shown)
+    if rest > 0:
+        say(f"... and {rest:,} more in options.csv and with --format json.")
+
+
+def _rank(option: Option, advice: Advice) -> tuple[int, float, int]:
+    """The chosen one, then the simulated, nearest in cost first, then the rest alike."""
+    winner = advice.found.winner
+    target = 0.0 if winner is None else float(winner.cost)
+    first = 0 if option.status == "chosen" else 1 if option.replications else 2
+    return first, abs((option.cost or 0.0) - target), option.candidate.position

@@ -1,0 +1,159 @@
+"""`fleetsim stepup`: the month at which to go from one fleet to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sim.cli.console import complain, heading, print_json, print_parts, print_table, say
+from sim.cli.options import (
+    FormatOption,
+    JobsOption,
+    OutputFormat,
+    PriceOption,
+    ScenarioFile,
+    SeedOption,
+    SetOption,
+    check_folder,
+    read_question,
+    workers,
+)
+from sim.cli.options_runs import ClusterOption, FreshOption, OutOption
+from sim.cli.progress import ProgressForm, shown_progress
+from sim.experiments.wording import DASH, money, quoted, value
+
+if TYPE_CHECKING:
+    from sim.experiments.stepup import Step, StepUp
+
+__all__ = ["stepup"]
+
+
+def stepup(
+    file: ScenarioFile,
+    from_: Annotated[
+        str | None, typer.Option("--from", metavar="NAME", help="Strategy to begin with; default: the first.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Strategy to go to; default: the second.")
+    ] = None,
+    set_: SetOption = None,
+    confidence: Annotated[
+        float, typer.Option(min=0.51, max=0.999, help="Probability that the right month is chosen.")
+    ] = 0.95,
+    most: Annotated[
+        int, typer.Option(min=10, help="Replications of one month at which to stop undecided.")
+    ] = 300,
+    seed: SeedOption = None,
+    price: PriceOption = None,
+    jobs: JobsOption = None,
+    cluster: ClusterOption = None,
+    out: OutOption = Path("outputs"),
+    fresh: FreshOption = False,
+    format_: FormatOption = OutputFormat.TEXT,
+    progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
+) -> None:
+    """Find the month at which to step from one fleet to another, and what a month early or late costs."""
+    from sim.experiments.runs import Places
+    from sim.experiments.stepup import step_up
+    from sim.experiments.vault import Vault
+    from sim.model.experiment import Selection
+    from sim.report.advice import save_step_up
+
+    question = read_question(file, set_, price, seed)
+    check_folder(out)
+    names = [strategy.name for strategy in question.scenario.strategies]
+    rule = (question.scenario.experiment.select or Selection()).model_copy(
+        update={"confidence": confidence, "most": most}
+    )
+    vault = None if fresh else Vault(out)
+    with shown_progress(progress, "searching") as report:
+        places = Places(workers(jobs), cluster, vault, report)
+        found = step_up(question, from_ or names[0], to or names[min(1, len(names) - 1)], rule, places)
+    for message in () if vault is None else vault.messages:
+        complain(message, "Note")
+    folder = save_step_up(found, out)
+    if format_ is OutputFormat.JSON:
+        print_json({**found.to_json(), "folder": str(folder)})
+        return
+    _print(found, folder)
+
+
+def _print(found: StepUp, folder: Path) -> None:
+    from sim.report.tables import comparison_tables, difference_table, remarks
+
+    scenario = found.question.scenario
+    say(scenario.name, style="bold")
+    heading("When to step up")
+    say(_sentence(found), style="bold")
+    for sentence in _money(found):
+        say(sentence)
+    say("A later step is taken to serve no better (assumed); months that follow from a neighbour are marked.")
+    heading(f"From {quoted(found.before)} to {quoted(found.after)}: {found.simulated:,} runs")
+    lines = found.comparison.conditions
+    rows = [
+        (
+            "->" if step is found.chosen else "",
+            _when(step.at is None, step.month, step.at),
+            money(step.cost, scenario.currency),
+            money(step.accrued, scenario.currency),
+            step.standing,
+            *(
+                value(step.means[i], line.unit) if i < len(step.means) else DASH
+                for i, line in enumerate(lines)
+            ),
+            step.replications or DASH,
+        )
+        for step in found.steps
+    ]
+    headings = ("", "Step", "Committed", "Accrued", "Target", *(line.name for line in lines), "Runs")
+    print_table(headings, rows, text=(0, 1, 4))
+    for table in comparison_tables(found.comparison):
+        print_parts(table)
+    print_parts(difference_table(found.comparison))
+    for part in remarks(found.comparison):
+        print_parts(part)
+    heading("Files")
+    say(f"{folder}/ holds every month (steps.csv), the comparison above, its charts and its runs.")
+
+
+def _when(never: bool, month: int | None, at: object) -> str:
+    return "never" if never else "at once" if month == 0 else f"{at:%Y-%m-%d}"
+
+
+def _sentence(found: StepUp) -> str:
+    step = found.chosen
+    if step is None:
+        return f"Even {quoted(found.after)} from the start misses the target."
+    cost = money(step.cost, found.question.scenario.currency)
+    if step.at is None:
+        return f"Do not step up: {quoted(found.before)} meets the target all along, at {cost} committed."
+    if step.month == 0:
+        return f"Have {quoted(found.after)} from the start: {cost} committed."
+    return f"Step up on {step.at:%Y-%m-%d}, {step.month} months after the start: {cost} committed."
+
+
+def _money(found: StepUp) -> list[str]:
+    sentences: list[str] = []
+    chosen, late, early = found.chosen, found.late, found.early
+    if chosen is not None and late is not None:
+        change = _change(chosen, late, found)
+        end = "meets the target too" if late.standing in ("meets", "taken to meet") else "misses the target"
+        sentences.append(f"A month later costs {change}, and {end}.")
+    if chosen is not None and early is not None:
+        sentences.append(f"A month earlier costs {_change(chosen, early, found)}.")
+    return sentences
+
+
+def _change(chosen: Step, other: Step, found: StepUp) -> str:
+    """What another month costs more or less, committed and within the horizon."""
+    currency = found.question.scenario.currency
+    committed, accrued = other.cost - chosen.cost, other.accrued - chosen.accrued
+    return f"{_signed(committed, currency)} committed and {_signed(accrued, currency)} within the horizon"
+
+
+def _signed(amount: float, currency: str) -> str:
+    if round(amount, 2) == 0:
+        return "the same"
+    return f"{money(abs(amount), currency)} {'more' if amount > 0 else 'less'}"

@@ -1,0 +1,161 @@
+"""`fleetsim workload replay`: recorded waits beside simulated ones."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sim.cli.console import print_json, print_table, say
+from sim.cli.options import FormatOption, OutputFormat, SetOption, check_folder, strategy_number
+from sim.cli.workload_record import (
+    JobsFile,
+    SinceOption,
+    StartOption,
+    TimezoneOption,
+    UntilOption,
+    read_jobs,
+    recorded_waits,
+)
+from sim.decisions.policies import POLICIES
+from sim.errors import InputError, Problem, RunError
+from sim.experiments.replay import Distance, Replay, compared, replay_on_cards, replay_on_strategy
+from sim.load import load
+
+__all__ = ["replay_file"]
+
+
+def replay_file(
+    file: JobsFile,
+    cards: Annotated[
+        int | None, typer.Option(min=1, help="Cards of the recorded fleet, all alike and without failures.")
+    ] = None,
+    policy: Annotated[str, typer.Option(metavar="NAME", help="Queue policy on these cards.")] = "fifo",
+    scenario: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Or a scenario whose trace is this file: one of its fleets."),
+    ] = None,
+    strategy: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Strategy of the scenario; default: the first.")
+    ] = None,
+    set_: SetOption = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FOLDER", help="Where to draw charts as PNG.")
+    ] = None,
+    start: StartOption = None,
+    timezone: TimezoneOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    format_: FormatOption = OutputFormat.TEXT,
+) -> None:
+    """Play recorded jobs on a fleet and show recorded waits beside the simulated ones."""
+    if (cards is None) == (scenario is None):
+        rule = "a replay needs a fleet: either --cards, or --scenario with the fleets of a scenario"
+        raise InputError(Problem(rule, key="--cards" if scenario is None else "--scenario"))
+    if policy not in POLICIES:
+        raise InputError(Problem("unknown queue policy", key="--policy", value=policy, known=tuple(POLICIES)))
+    if out is not None:
+        check_folder(out)
+    if scenario is not None:
+        question = load(scenario, set_ or ())
+        if question.scenario.workload.trace is None:
+            rule = "the scenario replays no trace"
+            raise InputError(Problem(rule, str(scenario), key="workload.trace"))
+        replay = replay_on_strategy(question, strategy_number(question, strategy), recorded_waits(file))
+    else:
+        record = read_jobs(file, start, timezone, since, until)
+        widest = int(record.gpus.max())
+        if cards is None or cards < widest:
+            raise InputError(Problem(f"the widest job needs {widest} cards", key="--cards", value=cards))
+        replay = replay_on_cards(record, cards, policy)
+    found = compared(replay)
+    written = [] if out is None else _draw(replay, out)
+    if format_ is OutputFormat.JSON:
+        print_json({"file": str(file), **_document(replay, found), "charts": [str(path) for path in written]})
+        return
+    _print(replay, found, file)
+    for path in written:
+        say(f"{path}")
+
+
+def _print(replay: Replay, found: Distance | None, file: Path) -> None:
+    say(f"{file}: {len(replay.submit_h):,} jobs on {replay.fleet}")
+    if found is None:
+        figures = _plain(replay)
+        print_table(("wait", "simulated h"), [(name, f"{value:.4g}") for name, value in figures.items()])
+        say("The record has no waits: nothing says how well this repeats the past.")
+        return
+    rows = [("mean", f"{found.mean_recorded_h:.4g}", f"{found.mean_simulated_h:.4g}")]
+    rows += [(f"{100 * q:g} %", f"{a:.4g}", f"{b:.4g}") for q, (a, b) in found.quantiles.items()]
+    print_table(("wait", "recorded h", "simulated h"), rows)
+    say(
+        f"{found.jobs:,} jobs have both. Kolmogorov-Smirnov distance {found.kolmogorov_smirnov:.3f} (largest "
+        f"difference in the share of jobs that waited at most so long); Wasserstein distance "
+        f"{found.wasserstein_h:.3g} h (mean shift of a wait)."
+    )
+    if found.spearman is not None:
+        say(f"Rank correlation of the two waits of a job: {found.spearman:.2f}.")
+
+
+def _plain(replay: Replay) -> dict[str, float]:
+    import numpy as np
+
+    hours = replay.simulated_h[~np.isnan(replay.simulated_h)]
+    if not len(hours):
+        return {}
+    found = {"mean": float(hours.mean())}
+    return {**found, **{f"{100 * q:g} %": float(np.quantile(hours, q)) for q in (0.5, 0.95, 0.99)}}
+
+
+def _document(replay: Replay, found: Distance | None) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "fleet": replay.fleet,
+        "jobs": len(replay.submit_h),
+        "jobs_with_recorded_wait": replay.known,
+        "simulated_h": _plain(replay),
+    }
+    if found is None:
+        return {**document, "distance": None}
+    return {
+        **document,
+        "distance": {
+            "jobs": found.jobs,
+            "mean_recorded_h": found.mean_recorded_h,
+            "mean_simulated_h": found.mean_simulated_h,
+            "quantiles": [
+                {"at": q, "recorded_h": a, "simulated_h": b} for q, (a, b) in found.quantiles.items()
+            ],
+            "kolmogorov_smirnov": found.kolmogorov_smirnov,
+            "wasserstein_h": found.wasserstein_h,
+            "spearman": found.spearman,
+        },
+    }
+
+
+def _draw(replay: Replay, folder: Path) -> list[Path]:
+    from sim.report.plots_replay import render_replay
+
+    return _written(render_replay(replay), folder)
+
+
+def _written(pictures: Mapping[str, bytes], folder: Path) -> list[Path]:
+    written = []
+    for name, picture in pictures.items():
+        path = folder / name
+        draft = path.with_name(f".{name}.{os.getpid()}.part")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            draft.write_bytes(picture)
+            draft.replace(path)
+        except OSError as error:
+            msg = f"the chart cannot be written to {path}: {error.strerror}; choose another -o FOLDER"
+            raise RunError(msg) from error
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+        written.append(path)
+    return written

@@ -1,0 +1,113 @@
+"""A stored comparison as a `Comparison` again, from its document: figures and texts, without its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from sim.errors import InputError, Problem
+from sim.experiments.comparison import (
+    Caution,
+    Comparison,
+    Condition,
+    Difference,
+    MetricInfo,
+    Recommendation,
+    Refusal,
+    StrategyResult,
+    Verdict,
+    Wall,
+)
+from sim.experiments.statistics import Interval
+from sim.experiments.stored import StoredRun
+
+__all__ = ["comparison_of", "interval_of", "sound_document"]
+
+
+def comparison_of(stored: StoredRun) -> Comparison:
+    """What the run found, as its `comparison.json` says it.
+
+    Details, billables and the values of single replications are left empty: they are in the tables.
+    Raises InputError where the document does not hold what it should.
+    """
+    document, manifest = stored.document, stored.manifest
+    with sound_document(stored.folder / "comparison.json"):
+        metrics = tuple(
+            MetricInfo(name, one["unit"], one["description"], one["better"])
+            for name, one in document["metrics"].items()
+        )
+        found = document["recommendation"]
+        return Comparison(
+            question=stored.question,
+            version=document["version"],
+            replications=document["replications"],
+            seed=document["seed"],
+            baseline=document["baseline"],
+            strategies=tuple(_strategy(one) for one in document["strategies"]),
+            differences=tuple(
+                Difference(one["strategy"], one["baseline"], one["metric"], interval_of(one))
+                for one in document["differences"]
+            ),
+            recommendation=Recommendation(
+                found["strategy"],
+                found["reason"],
+                found["confidence"],
+                found["confidence_method"],
+                found["nearest"],
+            ),
+            metrics=metrics,
+            conditions=tuple(_condition(one) for one in document["target"]),
+            assumptions=tuple(document["assumptions"]),
+            notes=tuple(document["notes"]),
+            warnings=tuple(
+                Caution(one["kind"], one["strategy"], one["text"]) for one in document["warnings"]
+            ),
+            details={},
+            billables={},
+            wall=Wall(
+                str(manifest.get("started")),
+                str(manifest.get("finished")),
+                float(manifest.get("seconds") or 0.0),
+                int(manifest.get("workers") or 1),
+            ),
+        )
+
+
+@contextmanager
+def sound_document(place: object) -> Iterator[None]:
+    """InputError where a document, although it has its digest, does not hold what it should."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        rule = f"the document is not that of a run: {type(error).__name__} {error}".strip()
+        raise InputError(Problem(rule, str(place))) from None
+
+
+def interval_of(limits: Mapping[str, Any]) -> Interval:
+    """Mean and limits as the document writes them."""
+    return Interval(limits["mean"], limits["low"], limits["high"], limits["n"], limits.get("reason"))
+
+
+def _strategy(one: Mapping[str, Any]) -> StrategyResult:
+    return StrategyResult(
+        name=one["name"],
+        metrics={name: interval_of(limits) for name, limits in one["metrics"].items()},
+        values={},
+        meets_target=one["meets_target"],
+        status=one["target"]["status"],
+        verdicts=tuple(
+            Verdict(_condition(line), interval_of(line), line["meets"], line["status"])
+            for line in one["target"]["lines"]
+        ),
+        pareto=one["pareto"],
+        pareto_note=one["pareto_note"] or "",
+        refusals=tuple(
+            Refusal(refusal["job_class"], refusal["reason"], refusal["jobs"]) for refusal in one["refused"]
+        ),
+        wait_quantiles_h=(),
+    )
+
+
+def _condition(line: Mapping[str, Any]) -> Condition:
+    return Condition(line["name"], line["metric"], line["limit"], line["unit"], line["rule"] == "at least")

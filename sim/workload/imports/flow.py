@@ -1,0 +1,158 @@
+"""The import from file to jobs, on one page."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sim.errors import InputError, Problem
+from sim.units import SECOND
+from sim.workload.imports.cells import BAD, Ints
+from sim.workload.imports.clock import Clock
+from sim.workload.imports.columns import ints, joined
+from sim.workload.imports.finish import LEFT_OUT, finished, left_out
+from sim.workload.imports.formats import READERS, format_of
+from sim.workload.imports.merge import set_orphans_aside
+from sim.workload.imports.report import Report, report_of
+from sim.workload.imports.settings import Settings, zone_of
+from sim.workload.imports.source import Source, open_source
+from sim.workload.imports.tally import Tally
+from sim.workload.imports.window import instant, selected
+
+__all__ = ["Imported", "import_jobs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Jobs in the columns of the normal form, by submission, and how they came about."""
+
+    jobs: pa.Table
+    about: dict[str, Any]
+    """What is written into the file beside the jobs."""
+    report: Report
+
+
+def import_jobs(path: Path, settings: Settings | None = None) -> Imported:
+    """Read a dump or log of a scheduler, or a table of jobs.
+
+    Raises InputError where the file or an option is wrong, where no row is a job and, with `strict`,
+    where any row is set aside.
+    """
+    settings = settings or Settings()
+    clock, tally = Clock(zone_of(settings.timezone)), Tally()
+    source = open_source(path)
+    name = format_of(source, settings)
+    with _without_collector():
+        pieces = [piece for piece in READERS[name].read(source, settings, tally) if len(piece)]
+    if not pieces:
+        raise InputError(_nothing(source, tally))
+    jobs = joined(pieces)
+    set_orphans_aside(jobs, tally)
+    if settings.strict and tally.set_aside:
+        raise InputError(_strict(source, tally))
+    jobs = READERS[name].merge(jobs, tally)
+    jobs = finished(jobs, settings, tally)
+    jobs = selected(jobs, settings, tally)
+    if not len(jobs):
+        raise InputError(
+            Problem("no job is left: the window, the teams or the share leave all out", source.name)
+        )
+    if tally.calendar and settings.timezone is None:
+        tally.remark(
+            "Local times have no zone: taken as they stand, as if no clock had changed (--timezone NAME)."
+        )
+    codes = left_out(jobs)
+    report = report_of(jobs, codes, name, READERS[name].title, source.encoding, tally, clock)
+    origin = _origin(jobs, settings)
+    about = _about(source, name, settings, report, origin, clock)
+    return Imported(_normal(jobs, codes, origin), about, report)
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Millions of lists of cells make no circles: looking for some would take a fifth of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _nothing(source: Source, tally: Tally) -> list[Problem]:
+    if not tally.asides:
+        return [Problem("the file has no row with a job", source.name)]
+    shown = [Problem(one.reason, source.name, one.line, one.kind) for one in tally.listed()[:5]]
+    return [Problem(f"none of {tally.rows:,} rows is a job; the first reasons follow", source.name), *shown]
+
+
+def _strict(source: Source, tally: Tally) -> list[Problem]:
+    shown = [Problem(one.reason, source.name, one.line, one.kind) for one in tally.listed()[:20]]
+    rest = tally.set_aside - len(shown)
+    more = [Problem(f"and {rest:,} more rows that would be set aside", source.name)] if rest else []
+    return [*shown, *more]
+
+
+def _origin(jobs: pa.Table, settings: Settings) -> int:
+    """Second 0 of the normal form: the window's beginning, else the first submission."""
+    if settings.since is not None:
+        return instant(settings.since, settings)
+    submit = ints(jobs, "submit")
+    known = submit[submit > BAD]
+    return int(known.min()) if len(known) else 0
+
+
+def _about(
+    source: Source, name: str, settings: Settings, report: Report, origin: int, clock: Clock
+) -> dict[str, Any]:
+    tally = report.tally
+    return {
+        "version": 1,
+        "source": source.path.name,
+        "format": name,
+        "origin": clock.local(origin).isoformat() if tally.calendar else None,
+        "timezone": settings.timezone,
+        "rows_read": tally.rows,
+        "jobs": report.jobs,
+        "set_aside": tally.set_aside,
+        "remarks": list(tally.remarks),
+    }
+
+
+def _normal(jobs: pa.Table, codes: Ints, origin: int) -> pa.Table:
+    """Columns of the normal form, by submission; jobs without one come last."""
+    submit = ints(jobs, "submit")
+    order = pa.array(np.argsort(np.where(submit > BAD, submit, 2**62), kind="stable"))
+    columns: dict[str, Any] = {}
+    for name in jobs.column_names:
+        if name in _MOMENTS:
+            column = _seconds(ints(jobs, name), order, origin)
+        elif name in _LENGTHS:
+            column = _seconds(ints(jobs, name), order, 0)
+        else:
+            column = jobs.column(name).take(order)
+        columns[f"{name}_s" if name in (*_MOMENTS, *_LENGTHS) else name] = column
+        jobs = jobs.drop_columns([name])  # millions of jobs need not stand there twice
+    reasons = pa.DictionaryArray.from_arrays(
+        pa.array(np.maximum(codes - 1, 0).astype(np.int32), mask=codes == 0), pa.array(LEFT_OUT[1:])
+    )
+    columns["left_out"] = reasons.take(order)
+    return pa.table(columns)
+
+
+_MOMENTS = ("submit", "start", "end")
+_LENGTHS = ("wait", "runtime", "lost", "limit", "deadline")
+
+
+def _seconds(micros: Ints, order: pa.Array, origin: int) -> pa.Array:
+    known = micros > BAD
+    seconds = np.where(known, micros - np.where(known, origin, 0), 0) / SECOND
+    return pa.array(seconds, mask=~known).take(order)

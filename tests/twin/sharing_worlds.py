@@ -1,0 +1,61 @@
+"""The random scenarios of the twin with cards that jobs share (Hypothesis strategies)."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from sim.model.rates import RateTable
+from sim.model.sharing import SharingSpec
+from sim.units import SECOND
+from tests.sharing_cases import EQUAL_PARTS, HARMLESS, MPS, PRESET, mig
+from tests.twin.worlds import Case, cases
+
+__all__ = ["partitioned_cases", "shared_cases"]
+
+
+@st.composite
+def sharings(draw: st.DrawFn) -> SharingSpec:
+    return SharingSpec(
+        kind=draw(st.sampled_from(["time-slicing", "mps"])),
+        jobs=draw(st.sampled_from([2, 2, 3, 5])),
+        usable_gib=draw(st.sampled_from([20.0, 38.5, 79.0])),
+        curve=draw(st.sampled_from([PRESET, PRESET, MPS, EQUAL_PARTS, HARMLESS])),
+        recorded=draw(st.sampled_from([Fraction(9, 10), Fraction(1), Fraction(3, 10), Fraction(11, 20)])),
+    )
+
+
+@st.composite
+def shared_cases(draw: st.DrawFn, policies: tuple[str, ...], placements: tuple[str, ...]) -> Case:
+    """A case in which some pools are shared and some ways need known memory; nobody is preempted."""
+    case = draw(cases(policies, placements))
+    pools = tuple(
+        dataclasses.replace(pool, sharing=draw(st.one_of(sharings(), sharings(), st.none())))
+        for pool in case.plan.pools
+    )
+    parameters = dataclasses.replace(case.plan.parameters, preempt_after_us=None)
+    plan = dataclasses.replace(case.plan, pools=pools, parameters=parameters)
+    table = {}
+    for key, options in case.rates.options.items():
+        needs = draw(st.sampled_from([None, 4.0, 9.5, 18.0, 19.25, 40.0]))
+        table[key] = tuple(dataclasses.replace(option, memory_gib=needs) for option in options)
+    return Case(plan, case.jobs, RateTable(options=table), case.seed)
+
+
+@st.composite
+def partitioned_cases(draw: st.DrawFn, policies: tuple[str, ...], placements: tuple[str, ...]) -> Case:
+    """The same with MIG on an A100 of 80 GB in place of time slicing."""
+    case = draw(shared_cases(policies, placements))
+    reconfigure = draw(st.sampled_from([0, 30, 600])) * SECOND
+    specs = [
+        None
+        if pool.sharing is None
+        else mig(draw(st.sampled_from([2, 3, 7])), reconfigure_us=reconfigure, curve=pool.sharing.curve)
+        for pool in case.plan.pools
+    ]
+    pools = tuple(
+        dataclasses.replace(pool, sharing=spec) for pool, spec in zip(case.plan.pools, specs, strict=True)
+    )
+    return dataclasses.replace(case, plan=dataclasses.replace(case.plan, pools=pools))
