@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from sim.errors import InputError, Problem, RunError
+from sim.errors import InputError, Problem
 from sim.experiments.assumptions import cautions, scenario_assumptions
 from sim.experiments.comparison import (
     Caution,
@@ -31,22 +31,18 @@ from sim.experiments.decision import (
     ranked_by,
     recommend,
 )
+from sim.experiments.luck import luck_shared, no_spread, refuse_equal_draws, short_warm_up
 from sim.experiments.parallel import Progress
 from sim.experiments.runs import Flow, Places, Runs
 from sim.experiments.sample import Sample
 from sim.experiments.statistics import Interval, mean_interval, paired_difference, wilson_interval
 from sim.experiments.stopping import fixed, select, until
 from sim.experiments.vault import Vault
-from sim.experiments.warm_up import too_short
 from sim.load import Question
 from sim.metrics import METRICS
 from sim.replication import RunResult, used_offers
-from sim.units import Micros
 
-__all__ = ["SHARES_OF_RUNS", "WARM_UP", "Comparison", "Flow", "clocked", "compare", "conclude"]
-
-WARM_UP = "warm-up"
-"""Kind of the warnings that the start-up phase outlasts the warm-up."""
+__all__ = ["SHARES_OF_RUNS", "Comparison", "Flow", "clocked", "compare", "conclude"]
 
 SHARES_OF_RUNS = frozenset({"target_met_share", "overloaded"})
 """Metrics that are 0 or 1 in one run; their interval is that of a share."""
@@ -77,10 +73,11 @@ def compare(
     base = _baseline(question, baseline)
     runs = Runs.of(question, Places(workers, cluster, vault, progress), flow)
     samples, reached = _simulate(runs, base)
-    _refuse_equal_draws(samples)
+    refuse_equal_draws(samples)
     whole = [of_strategy[0].detail for of_strategy in samples]
     notes = [
         *reached,
+        *luck_shared(samples),
         *runs.prepared.rates.notes,
         *(note for run in whole if run is not None for note in run.jobs.notes),
     ]
@@ -122,8 +119,8 @@ def conclude(
     details = {runs[0].strategy: runs[0].detail for runs in samples if runs[0].detail is not None}
     warnings = (
         *cautions(results, question.scenario),
-        *(_short_warm_up(samples, experiment.warm_up) if warm_up is None else warm_up),
-        *_no_spread(results, most),
+        *(short_warm_up(samples, experiment.warm_up) if warm_up is None else warm_up),
+        *no_spread(results, most),
     )
     return Comparison(
         question=question,
@@ -180,38 +177,6 @@ def _simulate(runs: Runs, baseline: str) -> tuple[list[list[Sample]], list[str]]
         scenario = runs.question.scenario
         return select(runs, experiment.select, conditions(scenario.target), ranked_by(scenario))
     return fixed(runs)
-
-
-def _refuse_equal_draws(samples: Sequence[Sequence[Sample]]) -> None:
-    """Raise RunError if random jobs or failures are the same in every replication.
-
-    Arrivals and failures fall on a microsecond; that all of several replications agree on them means
-    that they used the same random numbers, and every interval would be a lie.
-    """
-    for runs in samples:
-        for what, marks in zip(
-            ("jobs", "failures"), zip(*(run.draws for run in runs), strict=True), strict=True
-        ):
-            if len(runs) > 1 and marks[0] and len(set(marks)) == 1:
-                msg = (
-                    f"{runs[0].strategy}: the random {what} are the same in all {len(runs)} replications, so "
-                    "nothing can be said about their spread; this is a fault of the program, please report it"
-                )
-                raise RunError(msg)
-
-
-def _short_warm_up(samples: Sequence[Sequence[Sample]], warm_up: Micros) -> Iterable[Caution]:
-    for runs in samples:
-        text = too_short([run.start_up_us for run in runs], warm_up)
-        if text is not None:
-            yield Caution(WARM_UP, runs[0].strategy, text)
-
-
-def _no_spread(results: Sequence[StrategyResult], replications: int) -> Iterable[Caution]:
-    spread = any(len(set(values)) > 1 for result in results for values in result.values.values())
-    if replications > 1 and not spread:
-        text = f"all {replications} replications gave the same figures: nothing in this question varies"
-        yield Caution("no spread", None, text)
 
 
 def _summary(

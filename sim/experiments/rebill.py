@@ -18,8 +18,9 @@ from sim.billing import bill
 from sim.decisions.placement import PLACEMENTS
 from sim.errors import InputError, Problem
 from sim.experiments.billable import MONEY_METRICS, PENALTY, Billable, money_metrics, records_of
-from sim.experiments.compare import WARM_UP, clocked, conclude
+from sim.experiments.compare import clocked, conclude
 from sim.experiments.comparison import Caution, Comparison, Refusal
+from sim.experiments.luck import WARM_UP
 from sim.experiments.sample import Sample
 from sim.experiments.store import money_tables, run_id, write
 from sim.experiments.stored import StoredRun
