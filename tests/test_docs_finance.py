@@ -13,7 +13,9 @@ import pytest
 from sim.billing.finance.breakeven import PlanCost, step_up_month, term_break_even, use_break_even
 from sim.billing.finance.budget import BudgetLine, variance
 from sim.billing.finance.commitment import commit, poisson, uniform
-from sim.billing.finance.downside import Ends, downside, even_probability
+from sim.billing.finance.downside import Ends, downside, ends_with_hazard, even_hazards, even_probability
+from sim.billing.finance.indicators import break_even_utilisation as break_even_use
+from sim.billing.finance.indicators import contracted_savings_rate, effective_hour, indicators
 from sim.billing.finance.outcomes import Way, outcome, outcomes
 from sim.billing.finance.presentvalue import annuity_due, irr
 from sim.billing.finance.ski_rental import ski_rental, worst_ratio
@@ -138,12 +140,41 @@ def varied() -> list[str]:
     return [money(found.volume), money(found.mix), money(found.rate)]
 
 
+def hazard() -> list[str]:
+    ways = {"monthly": way(plan="monthly"), "annual": way()}
+    costs = {name: {one.months: one.cost for one in outcomes(w, range(1, 13))} for name, w in ways.items()}
+    ends = ends_with_hazard(Fraction(1, 20), 12)
+    found = downside(costs, ends).risks
+    (even,) = even_hazards(*(list(by_month.values()) for by_month in costs.values()))
+    return [
+        f"{float(sum(month * chance for month, chance in ends.chances.items())):.2f}",
+        money(found["monthly"].expected_cost),
+        money(found["annual"].expected_cost),
+        f"{100 * even:.2f} %",
+    ]
+
+
+def ratios() -> list[str]:
+    mix = indicators(Decimal(600), Decimal(500), Decimal(200), Decimal(150), Decimal(250), Decimal(5))
+    shares = (mix.coverage, mix.utilisation, break_even_use(Decimal(3), Decimal(5)))
+    return [
+        money(effective_hour(Decimal(2800), Decimal("0.23") * 730) or Decimal(0)),
+        money(mix.effective_hour or Decimal(0)),
+        *(f"{100 * (share or 0):.1f} %" for share in shares),
+        money(mix.waste),
+        f"{100 * (mix.effective_savings_rate or 0):.1f} %",
+        f"{100 * (contracted_savings_rate(Decimal(33_600), Decimal(26_880)) or 0):.1f} %",
+    ]
+
+
 TABLES: Mapping[str, Callable[[], list[str]]] = {
     "value": value,
     "breakeven": breakeven,
     "use": use,
     "irr": rates,
     "downside": early,
+    "hazard": hazard,
+    "ratios": ratios,
     "ski": ski,
     "variance": varied,
 }

@@ -116,9 +116,7 @@ def test_a_job_submitted_at_the_horizon_was_never_submitted() -> None:
 
 def test_a_time_limit_kills() -> None:
     jobs = job_set([(0, 4), (0, 4)], limit_us=4 * HOUR)
-    jobs = dataclasses.replace(
-        jobs, jobs=(jobs.jobs[0]._replace(limit_us=3 * HOUR), jobs.jobs[1])
-    )
+    jobs = dataclasses.replace(jobs, jobs=(jobs.jobs[0]._replace(limit_us=3 * HOUR), jobs.jobs[1]))
     log = run(plan(pool(1)), jobs, rates(), STREAMS)
     assert table(log) == [("killed", 0, 3, 0), ("done", 3, 7, 3)]
 

@@ -112,6 +112,39 @@ class TestBreakeven:
             "3": pytest.approx(6720 / 25_200), "6": pytest.approx(6720 / 16_800),
         }  # fmt: skip
 
+    def test_a_hazard_in_every_month(self, fleetsim: Command) -> None:
+        """One in ten a month over twelve: 28.2 % reach the last one (0.9^11 = 0.313811)."""
+        found = self.breakeven(fleetsim, *CUSTOM, "--end-hazard", "10%")["downside"]
+        chances = [0.1 * 0.9**m for m in range(11)] + [0.9**11]
+        assert [row["probability"] for row in found["rows"]] == pytest.approx(chances)
+        assert chances[-1] == pytest.approx(0.313811, abs=1e-6)
+        assert found["hazard_a_month"] == 0.1
+        # The sum of 0.9^m over twelve months: (1 - 0.282430) / 0.1.
+        assert found["mean_months"] == pytest.approx(7.175705, abs=1e-6)
+        monthly, annual = found["ways"]["monthly"], found["ways"]["annual"]
+        assert monthly["expected_cost"] == pytest.approx(2800 * 7.1757046, abs=0.01)
+        assert annual["expected_cost"] == 26_880
+        # Monthly was wrong if it lasts ten months or more: 0.9^9.
+        assert monthly["wrong_probability"] == pytest.approx(0.387420, abs=1e-6)
+        assert found["least_expected_cost"] == "monthly"
+        # Equal where it lasts 9.6 months on average.
+        (even,) = found["even_hazards"]["annual"]
+        assert (1 - (1 - even) ** 12) / even == pytest.approx(9.6, abs=1e-9)
+
+    def test_a_small_hazard_is_no_reason_to_pay_monthly(self, fleetsim: Command) -> None:
+        found = self.breakeven(fleetsim, *CUSTOM, "--end-hazard", "0.01")["downside"]
+        assert found["least_expected_cost"] == "annual"
+
+    def test_a_hazard_as_text(self, fleetsim: Command) -> None:
+        text = " ".join(fleetsim("breakeven", *CUSTOM, "--end-hazard", "5%").out.split())
+        for said in (
+            "ends in every month that it reaches with a probability of 5.0 %, so it lasts 9.19 months",
+            "expected cost 25,739.84 26,880.00",  # 2,800 x (1 - 0.95^12) / 0.05
+            "Equal expected cost of monthly and annual: at 4.",
+        ):
+            assert said in text
+        assert "If it may end in month" not in text
+
     def test_dates_by_actual_365(self, fleetsim: Command) -> None:
         found = self.breakeven(fleetsim, *CUSTOM, "--convention", "actual/365")
         days = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
@@ -184,6 +217,11 @@ class TestBreakeven:
             ((*CUSTOM, "--end-months", "3:0.7,4:0.7"), ("--end-months", "more than 1")),
             ((*CUSTOM, "--end-months", "3:0.7", "--end-probability", "1"), ("--end-probability",)),
             ((*CUSTOM, "--end-probability", "50%"), ("--end-probability", "--end-months")),
+            ((*CUSTOM, "--end-hazard", "0"), ("--end-hazard", "0 ends nothing")),
+            ((*CUSTOM, "--end-hazard", "5"), ("--end-hazard", "percentage")),
+            ((*CUSTOM, "--end-hazard", "5%", "--months", "1"), ("--end-hazard", "2 or more")),
+            ((*CUSTOM, "--end-hazard", "5%", "--end-months", "3"), ("--end-months", "one or the other")),
+            ((*CUSTOM, "--end-hazard", "5%", "--end-probability", "1%"), ("--end-probability",)),
             ((*CUSTOM, "--end-months", "3", "--end-probability", "150%"), ("--end-probability", "150%")),
             ((*CUSTOM, "--start", "2026-02-30"), ("--start", "2026-02-30")),
             ((*CUSTOM, "--hours", "0"), ("--hours", "744")),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.billing.finance.budget import BudgetLine, monthly_table, variance
-from sim.billing.finance.downside import Ends, downside, ends_with_hazard, even_probability
+from sim.billing.finance.downside import Ends, downside, ends_with_hazard, even_hazards, even_probability
 from sim.billing.finance.outcomes import Way, billed_until, outcome, outcomes
 from sim.billing.finance.presentvalue import irr, years_between
 from sim.units import round_money
@@ -164,6 +164,20 @@ class TestDownside:
     def test_the_same_risk_every_month(self) -> None:
         ends = ends_with_hazard(Fraction(1, 10), 3)
         assert ends.chances == {1: Fraction(1, 10), 2: Fraction(9, 100), 3: Fraction(81, 100)}
+
+    def test_the_hazard_at_which_two_ways_are_equal(self) -> None:
+        months = [Decimal(2800 * month) for month in range(1, 13)]
+        (even,) = even_hazards(months, [Decimal(26_880)] * 12)
+        assert sum((1 - even) ** month for month in range(12)) == pytest.approx(9.6, abs=1e-12)
+        # Over two months it is the probability of one early end: 6 p = 4 (1 - p).
+        assert even_hazards([Decimal(10), Decimal(20)], [Decimal(16)] * 2) == pytest.approx((0.4,))
+        assert even_probability(Decimal(20), Decimal(10), Decimal(16), Decimal(16)) == Fraction(2, 5)
+        # p - 4 p (1 - p) + 2 (1 - p)^2 = (2 p - 1)(3 p - 2); with 3 for 2 it is never 0.
+        zero = [Decimal(0)] * 3
+        twice = even_hazards(zero, [Decimal(1), Decimal(-4), Decimal(2)])
+        assert twice == pytest.approx((1 / 2, 2 / 3))
+        assert even_hazards(zero, [Decimal(1), Decimal(-4), Decimal(3)]) == ()
+        assert even_hazards(months, months) == ()
 
     @pytest.mark.parametrize(
         ("early", "full"),

@@ -6,7 +6,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from sim.report.workbook_file import Book
 from sim.report.workbook_table import Column, Formula
 from tests.test_stored import MIXED
 
+ORDER = ["Summary", "Cash flow", "Invoices", "Ledger", "Assumptions", "Comparison", "Indicators"]
 NAMES = ["=1+1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "#REF!", "'quoted", "'=x", "plain", "<5", "名前"]
 
 
@@ -60,6 +61,10 @@ class Calculator:
     def value(self, sheet: str, value: Any) -> Any:
         if not (isinstance(value, str) and value.startswith("=")):
             return Decimal(str(value)) if isinstance(value, int | float) else value
+        if (ratio := re.fullmatch(r"=ROUND\((1-)?([^/()]+)/([^/()]+),(\d)\)", value)) is not None:
+            less, above, below, places = ratio.groups()
+            share = self.term(sheet, above) / self.term(sheet, below)
+            return (1 - share if less else share).quantize(Decimal(1).scaleb(-int(places)), ROUND_HALF_UP)
         text = re.sub(r"'([^']+)'!", lambda found: found[0].replace("+", "&").replace("-", "~"), value[1:])
         total = Decimal(0)
         for sign, term in re.findall(r"([+-]?)((?:SUMIFS?\([^)]*\))|[^+-]+)", text):
@@ -86,7 +91,7 @@ class Calculator:
 
 def test_the_sheets_stand_in_their_order_with_their_heads_in_view(mixed):
     book = read(mixed[1])
-    assert book.sheetnames == ["Summary", "Cash flow", "Invoices", "Ledger", "Assumptions", "Comparison"]
+    assert book.sheetnames == ORDER
     for sheet in book:
         assert sheet.freeze_panes
         head = int(re.sub("[A-Z]", "", sheet.freeze_panes)) - 1
@@ -144,6 +149,52 @@ def test_the_summary_says_what_the_ledgers_come_to(mixed):
     # Three cards, annual since 31 July 2025 at 0.8 x 2,800 - 100 a month: all of it was paid before.
     assert sheet.cell(first, names.index("billed") + 1).value == 0
     assert run.ledger("=annual").charges[0].billed_cost == 3 * 12 * 2140
+
+
+def rows_of(path: Path, title: str) -> list[dict[str, Any]]:
+    sheet = read(path)[title]
+    head = int(sheet.freeze_panes[1:]) - 1
+    names = [cell.value for cell in sheet[head]]
+    return [dict(zip(names, row, strict=True)) for row in sheet.iter_rows(head + 1, values_only=True)]
+
+
+def test_the_summary_has_the_indicators(mixed):
+    run, path = mixed
+    row = rows_of(path, "Summary")[1]
+    # Three cards for 40 days, all prepaid; what jobs held is what the machines of the run say.
+    busy = sum(record.busy_card_us for record in run.leases("=annual")) / 3.6e9
+    accrued = float(run.ledger("=annual").accrued)
+    assert row["card-hours committed"] == 3 * 40 * 24
+    assert row["card-hours used"] == row["committed card-hours used"] == pytest.approx(busy, abs=1e-5)
+    assert row["commitment coverage"] == 1
+    assert row["commitment utilisation"] == pytest.approx(busy / 2880, abs=1e-6)
+    assert row["waste"] == pytest.approx(accrued * (1 - busy / 2880), abs=0.01)
+    assert row["effective hourly rate, used"] == pytest.approx(accrued / busy, abs=1e-6)
+    # 0.8 x 2,800 - 100 instead of 2,800; no price by the hour to compare with.
+    saved = "effective savings rate, (contracted - effective) / contracted"
+    assert row[saved] == pytest.approx(1 - 2140 / 2800, abs=1e-5)
+    assert row["effective savings rate, 1 - actual / on demand"] is None
+    told = {(one["strategy"], one["indicator"]): one for one in rows_of(path, "Indicators")}
+    assert len(told) == 2 * 9
+    assert told["'=annual", "commitment utilisation"]["value"] == row["commitment utilisation"]
+    assert told["'=annual", "waste"]["value"] == row["waste"]
+    assert told["'=annual", "waste"]["unit"] == "CNY"
+    assert "cannot be rented by the hour" in told["'=annual", "price on demand"]["meaning"]
+
+
+def test_without_the_run_the_indicators_are_left_out(mixed, tmp_path, monkeypatch):
+    def changed(*_: object) -> None:
+        msg = "the catalogue has changed"
+        raise RunError(msg)
+
+    monkeypatch.setattr("sim.report.workbook_indicators.again", changed)
+    workbook(mixed[0]).save(tmp_path / "book.xlsx")
+    row = rows_of(tmp_path / "book.xlsx", "Summary")[1]
+    assert row["commitment utilisation"] is None
+    assert Decimal(str(row["accrued"])) == mixed[0].ledger("=annual").accrued
+    sheet = read(tmp_path / "book.xlsx")["Indicators"]
+    assert sheet["A2"].value == "Indicators are left out: the catalogue has changed."
+    assert rows_of(tmp_path / "book.xlsx", "Indicators") == []
 
 
 def test_cash_flow_ends_with_nothing_prepaid(mixed):
@@ -344,7 +395,7 @@ def test_the_command_writes_the_book(mixed, fleetsim, tmp_path):
     run, path = mixed
     told = fleetsim("workbook", run.folder, "-o", tmp_path / "new" / "book.xlsx")
     assert told.code == 0, told.err
-    assert "Summary, Cash flow, Invoices, Ledger, Assumptions, Comparison" in " ".join(told.out.split())
+    assert ", ".join(ORDER) in " ".join(told.out.split())
     assert (tmp_path / "new" / "book.xlsx").read_bytes() == path.read_bytes()
     told = fleetsim("workbook", run.folder, "-o", tmp_path / "book.xlsx", "--format", "json")
     assert '"sheets"' in told.out

@@ -13,6 +13,7 @@ from sim.billing.finance.analysis import Analysis, analyse
 from sim.billing.finance.outcomes import Way
 from sim.billing.finance.presentvalue import CONVENTIONS, Convention
 from sim.catalog import load_catalog
+from sim.cli.breakeven_ends import Asked, asked_ends
 from sim.cli.breakeven_json import as_json
 from sim.cli.breakeven_text import percent, print_analysis
 from sim.cli.breakeven_ways import START, offer_ways, rekeyed, strategy_ways, whole_months
@@ -21,7 +22,6 @@ from sim.cli.finance_options import (
     ChartOption,
     RateOption,
     price_choice,
-    read_ends,
     read_number,
     read_refund,
     read_share,
@@ -75,6 +75,12 @@ def breakeven(
         str | None,
         typer.Option(metavar="P", help="Probability of an early end, shared by these months; default 50%."),
     ] = None,
+    end_hazard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P", help="Probability a month that it ends, in every month that it reaches: 5%."
+        ),
+    ] = None,
     price: PriceOption = None,
     out: ChartOption = None,
     format_: FormatOption = OutputFormat.TEXT,
@@ -105,35 +111,37 @@ def breakeven(
     if len(ways) < 2:
         key, value = ("--strategies", strategies) if place is None else ("--plans", plans)
         raise InputError(Problem("two ways to pay are compared, or more", key=key, value=value))
-    analysis = _analysis(
-        ways, months, read_share(rate, "--rate"), convention, end_months, end_probability, place
-    )
-    _show(analysis, ways, used, out, format_)
+    full = whole_months(ways) if months is None else months
+    asked = asked_ends(end_months, end_probability, end_hazard, full)
+    analysis = _analysis(ways, full, read_share(rate, "--rate"), convention, asked, place)
+    _show(analysis, asked, ways, used, out, format_)
 
 
 def _analysis(
     ways: Sequence[Way],
-    months: int | None,
+    months: int,
     rate: Decimal,
     convention: str,
-    end_months: str | None,
-    end_probability: str | None,
+    asked: Asked,
     place: str | None,
 ) -> Analysis:
     known: dict[str, Convention] = {name: name for name in CONVENTIONS}
     if convention not in known:
         rule = "must be one of the known names"
         raise InputError(Problem(rule, key="--convention", value=convention, known=CONVENTIONS))
-    full = whole_months(ways) if months is None else months
-    ends = read_ends(end_months, end_probability, full)
     try:
-        return analyse(ways, full, rate, known[convention], ends)
+        return analyse(ways, months, rate, known[convention], asked.ends)
     except InputError as error:
         raise (error if place is None else rekeyed(error, place)) from None
 
 
 def _show(
-    analysis: Analysis, ways: Sequence[Way], used: Decimal | None, out: Path | None, format_: OutputFormat
+    analysis: Analysis,
+    asked: Asked,
+    ways: Sequence[Way],
+    used: Decimal | None,
+    out: Path | None,
+    format_: OutputFormat,
 ) -> None:
     currency = ways[0].scenario.currency
     notes = _notes(analysis, ways, used)
@@ -143,10 +151,10 @@ def _show(
 
         write_chart(out, png(breakeven_chart(analysis, currency)))
     if format_ is OutputFormat.JSON:
-        print_json({**as_json(analysis, currency, notes), "chart": None if out is None else str(out)})
+        print_json({**as_json(analysis, asked, currency, notes), "chart": None if out is None else str(out)})
         return
     say(" or ".join(way.name for way in ways), style="bold")
-    print_analysis(analysis, currency, notes)
+    print_analysis(analysis, asked, currency, notes)
     if out is not None:
         say(f"{out} shows it.")
 

@@ -7,12 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from sim.billing.finance.analysis import Analysis, Pair, WayResult
+from sim.cli.breakeven_ends import Asked
 from sim.units import round_money
 
 __all__ = ["as_json"]
 
 
-def as_json(analysis: Analysis, currency: str, notes: list[str]) -> dict[str, Any]:
+def as_json(analysis: Analysis, asked: Asked, currency: str, notes: list[str]) -> dict[str, Any]:
     """The document of `--format json`; money in `currency`, rates as shares, None where undefined."""
     return {
         "currency": currency,
@@ -30,7 +31,7 @@ def as_json(analysis: Analysis, currency: str, notes: list[str]) -> dict[str, An
             }
             for use in analysis.uses
         ],
-        "downside": _downside_json(analysis),
+        "downside": _downside_json(analysis, asked),
         "assumptions": notes,
     }
 
@@ -101,11 +102,14 @@ def _chance(chance: Fraction | None) -> float | None:
     return None if chance is None else float(chance)
 
 
-def _downside_json(analysis: Analysis) -> Mapping[str, Any] | None:
+def _downside_json(analysis: Analysis, asked: Asked) -> Mapping[str, Any] | None:
     found = analysis.downside
     if found is None:
         return None
     return {
+        "hazard_a_month": _chance(asked.hazard),
+        "mean_months": float(asked.mean_months),
+        "even_hazards": {name: list(found) for name, found in asked.even(analysis).items()},
         "rows": [
             {
                 "month": row.months,

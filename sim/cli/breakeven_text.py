@@ -11,6 +11,7 @@ from sim.billing.finance.analysis import Analysis, Pair, WayResult
 from sim.billing.finance.breakeven import TermBreakEven
 from sim.billing.finance.ski_rental import SkiRental
 from sim.billing.rounding import as_decimal
+from sim.cli.breakeven_ends import Asked
 from sim.cli.console import heading, print_table, say
 from sim.experiments.wording import DASH, share
 from sim.units import round_money
@@ -21,7 +22,7 @@ _CELL, _COLUMNS = 12, 64
 """Signs of an amount, and of all names at the heads of columns."""
 
 
-def print_analysis(analysis: Analysis, currency: str, notes: list[str]) -> None:
+def print_analysis(analysis: Analysis, asked: Asked, currency: str, notes: list[str]) -> None:
     """Plans, break-even, curve, downside, cash by month, assumptions."""
     rate = percent(analysis.rate)
     heading(f"Over {month_count(analysis.months)}")
@@ -37,7 +38,7 @@ def print_analysis(analysis: Analysis, currency: str, notes: list[str]) -> None:
     )  # fmt: skip
     heading("Break-even")
     for pair in analysis.pairs:
-        for sentence in _sentences(_called(pair, short), analysis, currency):
+        for sentence in _sentences(_called(pair, short), analysis, asked, currency):
             say(f"- {sentence}")
     for use in analysis.uses:
         end = "." if use.share <= 1 else ": more than a month has, so never."
@@ -46,7 +47,7 @@ def print_analysis(analysis: Analysis, currency: str, notes: list[str]) -> None:
             f"month of each unit ({share(float(use.share))} of 730 h){end}"
         )
     _curve(analysis, currency)
-    _downside(analysis, currency)
+    _downside(analysis, asked, currency)
     _cash(analysis, currency)
     heading("Assumptions")
     for note in notes:
@@ -61,7 +62,7 @@ def _called(pair: Pair, short: Mapping[str, str]) -> Pair:
     return replace(pair, first=short[pair.first], other=short[pair.other], term=term)
 
 
-def _sentences(pair: Pair, analysis: Analysis, currency: str) -> Iterator[str]:
+def _sentences(pair: Pair, analysis: Analysis, asked: Asked, currency: str) -> Iterator[str]:
     if pair.term is not None:
         term = pair.term
         yield (
@@ -87,7 +88,8 @@ def _sentences(pair: Pair, analysis: Analysis, currency: str) -> Iterator[str]:
     yield f"Over {month_count(analysis.months)} {_saving(pair, analysis, currency)}."
     if not pair.irr.one_sided:
         yield f"Paying as {pair.other} asks instead of as {pair.first}: {_irr(pair)}."
-    for month, chance in pair.even.items():
+    single = pair.even if asked.hazard is None else {}  # each is of an end in this month alone
+    for month, chance in single.items():
         if chance is not None and 0 < chance < 1:
             yield (
                 f"If it may end in month {month}: equal expected cost at a probability of "
@@ -158,11 +160,17 @@ def _curve(analysis: Analysis, currency: str) -> None:
     print_table(columns, rows, (1, len(columns) - 1))
 
 
-def _downside(analysis: Analysis, currency: str) -> None:
+def _downside(analysis: Analysis, asked: Asked, currency: str) -> None:
     found = analysis.downside
     if found is None:
         return
     heading(f"If it ends early: cost and, in brackets, regret (what it is above the best), {currency}")
+    if asked.hazard is not None:
+        mean, most = _number(asked.mean_months, 2), month_count(analysis.months)
+        say(
+            f"It ends in every month that it reaches with a probability of {share(float(asked.hazard))}, "
+            f"so it lasts {mean} months on average, {most} at most."
+        )
     rows: list[tuple[str, ...]] = [
         (
             f"month {row.months}",
@@ -182,6 +190,10 @@ def _downside(analysis: Analysis, currency: str) -> None:
     print_table(("Ends", "Probability", *(short[name] for name in found.risks)), rows)
     least, regret = short[found.cheapest], short[found.least_regret]
     say(f"Least expected cost: {least}. Smallest largest regret: {regret}.")
+    for name, hazards in asked.even(analysis).items():
+        at = " and ".join(f"{100 * hazard:.2f} %" for hazard in hazards)
+        pair = f"{short[analysis.ways[0].name]} and {short[name]}"
+        say(f"Equal expected cost of {pair}: {f'at {at} a month' if at else 'at no probability a month'}.")
 
 
 def _cash(analysis: Analysis, currency: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sim.cli.console import complain, heading, print_json, print_parts, say
+from sim.cli.console import heading, print_json, print_parts, say
 from sim.cli.options import (
     FormatOption,
     JobsOption,
@@ -27,6 +27,7 @@ from sim.cli.options_runs import (
     OutOption,
     SelectOption,
     UntilOption,
+    say_set_aside,
     with_stopping,
 )
 from sim.cli.progress import ProgressForm, shown_progress
@@ -78,8 +79,7 @@ def compare(
             vault=vault,
             cluster=cluster,
         )
-    for message in () if vault is None else vault.messages:
-        complain(message, "Note")
+    say_set_aside(vault)
     folder = save(comparison, out)
     if format_ is OutputFormat.JSON:
         print_json({**comparison.to_json(), "folder": str(folder)})

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sim.cli.console import heading, print_json, print_table, say
+from sim.cli.finance_options import read_number
 from sim.cli.options import FormatOption, OutputFormat, PriceOption, SeedOption, SetOption, StrategyOption
 from sim.cli.options_detail import RunArgument, detail_of
+from sim.errors import InputError, Problem
 
 if TYPE_CHECKING:
+    from sim.billing.finance.on_demand import Asked
+    from sim.experiments.again import Detail
     from sim.experiments.costs import Costs
+    from sim.experiments.indicators import Indicator
 
 __all__ = ["costs"]
 
@@ -42,7 +47,7 @@ def costs(
     run: RunArgument,
     strategy: StrategyOption = None,
     by: Annotated[
-        ByChoice, typer.Option(help="Cost by team, class of jobs or job; month: cash and cost alone.")
+        ByChoice, typer.Option(help="Cost by team, class of jobs or job; month: by none of them.")
     ] = (ByChoice.TEAM),
     share: Annotated[
         ShareChoice,
@@ -50,16 +55,25 @@ def costs(
             help="Idle cost: a line of its own, or on jobs in proportion to busy or useful card-hours."
         ),
     ] = ShareChoice.NONE,
+    on_demand: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CNY_PER_HOUR",
+            help="What a prepaid card-hour would cost by the hour, to compare with; or OFFER=PRICE,... "
+            "Default: the offer's own price by the hour, where it has one.",
+        ),
+    ] = None,
     replication: Annotated[int, typer.Option(min=0, help="Which replication, from 0.")] = 0,
     set_: SetOption = None,
     seed: SeedOption = None,
     price: PriceOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
-    """Show cash, cost and prepaid balance by month, and the cost by team, class or job, for one run."""
+    """Show cash and cost by month, the cost by team, class or job, and indicators, for one run."""
     from sim.experiments.costs import costs_of
 
-    found = costs_of(detail_of(run, strategy, price, set_, replication, seed), by.value, share.value)
+    detail = detail_of(run, strategy, price, set_, replication, seed)
+    found = costs_of(detail, by.value, share.value, _asked(on_demand, detail))
     if format_ is OutputFormat.JSON:
         print_json(found.to_json())
         return
@@ -67,10 +81,36 @@ def costs(
     say(f"{name}: strategy {found.detail.run.strategy}", style="bold")
     say(f"Replication {found.detail.run.replication}: one run. Amounts in {found.allocation.currency}.")
     _months(found)
-    if by is ByChoice.MONTH:
-        return
-    _states(found)
-    _groups(found, by)
+    if by is not ByChoice.MONTH:
+        _states(found)
+        _groups(found, by)
+    _indicators(found)
+
+
+def _asked(text: str | None, detail: Detail) -> Asked:
+    """`6.5` for all offers, or `a100-40g-custom=6.5,rtx3090-24g-cloud=2`; InputError otherwise."""
+    if text is None or "=" not in text:
+        return None if text is None else _hour(text, text)
+    leases = detail.question.scenario.strategies[detail.strategy].leases
+    known = tuple(dict.fromkeys(lease.offer_id for lease in leases))
+    found: dict[str, Decimal] = {}
+    for part in text.split(","):
+        offer, _, price = (piece.strip() for piece in part.partition("="))
+        if offer not in known:
+            rule = "the strategy leases no such offer"
+            raise InputError(Problem(rule, key="--on-demand", value=offer, known=known))
+        if offer in found:
+            raise InputError(Problem("an offer stands once", key="--on-demand", value=text))
+        found[offer] = _hour(price, text)
+    return found
+
+
+def _hour(text: str, whole: str) -> Decimal:
+    rule = "must be a price of a card-hour above 0, such as 6.5, or OFFER=PRICE,OFFER=PRICE"
+    price = read_number(text, "--on-demand", rule)
+    if price <= 0:
+        raise InputError(Problem(rule, key="--on-demand", value=whole))
+    return price
 
 
 def _months(found: Costs) -> None:
@@ -119,17 +159,8 @@ def _states(found: Costs) -> None:
 def _groups(found: Costs, by: ByChoice) -> None:
     heading(f"Cost by {by.value}")
     dearest = sorted(found.groups, key=lambda group: -group.sum(lambda job: job.total))
-    columns = [
-        "Name",
-        "Jobs",
-        "Card-hours",
-        "Total",
-        "Average a job",
-        "Lost",
-        "Reloaded",
-        "Marginal",
-        "Opportunity",
-    ]
+    columns = ["Name", "Jobs", "Card-hours", "Total", "Average a job", "Lost", "Reloaded"]
+    columns += ["Marginal", "Opportunity"]
     if found.has_penalties:
         columns.append("Penalties")
     rows = []
@@ -151,13 +182,36 @@ def _groups(found: Costs, by: ByChoice) -> None:
     if len(dearest) > SHOWN:
         say(f"... and {len(dearest) - SHOWN:,} more; --format json has all of them.")
     say(
-        "Total: card-hours held, at what they cost, and shared idle. Marginal: cards rented in bursts for "
-        "these jobs, which nobody would have paid without them; standing cards cost nothing more. "
-        "Opportunity: what their time on standing cards would cost by the hour, paid by nobody: "
+        "Average cost (Total) is what the card-hours that a job held cost, with idle time as --share says; "
+        "marginal cost is what nobody would have paid without the job: its part of the cards rented in "
+        "bursts, and nothing for cards that stand anyway. Lost and reloaded are parts of the total. "
+        "Opportunity: what the time on standing cards would cost by the hour, paid by nobody: "
         f"{found.alternative}."
     )
     if found.allocation.burst_unused:
         say(f"Burst cards on which no job ran cost {_amount(found.allocation.burst_unused)}.")
+
+
+def _indicators(found: Costs) -> None:
+    from sim.experiments.indicators import listed
+
+    heading("Indicators")
+    shown = listed(found.indicators)
+    rows = [(one.name, _value(one), one.unit, one.meaning) for one in shown]
+    print_table(("Indicator", "Value", "Unit", "Meaning"), rows, text=(0, 2, 3))
+    say(f"{found.indicators.on_demand.sentence}. Time by the hour counts at its own price.")
+    if any(one.value is None for one in shown):
+        missing = None in found.indicators.on_demand.prices.values()
+        hint = " --on-demand gives a price by the hour." if missing else ""
+        say(f"-: nothing to compare with, so it is not known; it is not 0.{hint}")
+
+
+def _value(one: Indicator) -> str:
+    if one.value is None:
+        return "-"
+    if one.kind == "share":
+        return f"{round(100 * one.value, 1) + 0:,.1f} %"  # a share that rounds to 0 has no sign
+    return _amount(one.value)
 
 
 def _amount(amount: Decimal | None) -> str:

@@ -60,6 +60,7 @@ class Loss(StrEnum):
     UPCAST = "upcast"
     PLAIN = "plain"
     CHUNKED = "chunked"
+    FUSED = "fused"
 
 
 class PlanName(StrEnum):

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from pydantic import ValidationError
 
+from sim.cli.console import complain
 from sim.errors import InputError, Problem
 from sim.load import Question
 from sim.metrics import METRICS
-from sim.model.experiment import Experiment
+from sim.model.experiment import Experiment, Selection
+
+if TYPE_CHECKING:
+    from sim.experiments.vault import Vault
 
 __all__ = [
+    "BudgetOption",
     "ClusterOption",
+    "ConfidenceOption",
     "FreshOption",
     "MostOption",
     "OutOption",
     "SelectOption",
     "UntilOption",
+    "say_set_aside",
+    "selection_rule",
     "with_stopping",
 ]
 
@@ -53,6 +61,26 @@ FreshOption: TypeAlias = Annotated[
     bool,
     typer.Option("--fresh", help="Simulate everything anew; default: runs kept below --out are read."),
 ]
+
+
+ConfidenceOption: TypeAlias = Annotated[
+    float, typer.Option(min=0.51, max=0.999, help="Probability that the right one is chosen.")
+]
+BudgetOption: TypeAlias = Annotated[
+    int, typer.Option(min=10, help="Replications of one candidate at which to stop undecided.")
+]
+
+
+def selection_rule(question: Question, confidence: float, most: int) -> Selection:
+    """How a search judges: the scenario's zones, with the confidence and the budget of the options."""
+    rule = question.scenario.experiment.select or Selection()
+    return rule.model_copy(update={"confidence": confidence, "most": most})
+
+
+def say_set_aside(vault: Vault | None) -> None:
+    """Tell of kept runs that were damaged or foreign."""
+    for message in () if vault is None else vault.messages:
+        complain(message, "Note")
 
 
 def with_stopping(question: Question, until: list[str] | None, select: bool, most: int | None) -> Question:

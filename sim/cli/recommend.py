@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sim.cli.console import complain, heading, print_json, print_parts, print_table, say
+from sim.cli.console import heading, print_json, print_parts, print_table, say
 from sim.cli.numbers import whole_numbers
 from sim.cli.options import (
     FormatOption,
@@ -22,7 +22,15 @@ from sim.cli.options import (
     read_question,
     workers,
 )
-from sim.cli.options_runs import ClusterOption, FreshOption, OutOption
+from sim.cli.options_runs import (
+    BudgetOption,
+    ClusterOption,
+    ConfidenceOption,
+    FreshOption,
+    OutOption,
+    say_set_aside,
+    selection_rule,
+)
 from sim.cli.progress import ProgressForm, shown_progress
 from sim.experiments.wording import DASH, money, plain, quoted, share, span
 
@@ -65,12 +73,8 @@ def recommend(
         BurstChoice, typer.Option(help="Cards by the hour beside: as the scenario has them, none, or always.")
     ] = BurstChoice.AS_IS,
     set_: SetOption = None,
-    confidence: Annotated[
-        float, typer.Option(min=0.51, max=0.999, help="Probability that the right fleet is chosen.")
-    ] = 0.95,
-    most: Annotated[
-        int, typer.Option(min=10, help="Replications of one fleet at which to stop undecided.")
-    ] = 300,
+    confidence: ConfidenceOption = 0.95,
+    most: BudgetOption = 300,
     seed: SeedOption = None,
     price: PriceOption = None,
     jobs: JobsOption = None,
@@ -85,19 +89,16 @@ def recommend(
     from sim.experiments.candidates import space_of
     from sim.experiments.runs import Places
     from sim.experiments.vault import Vault
-    from sim.model.experiment import Selection
     from sim.report.advice import save_advice
 
     question = read_question(file, set_, price, seed)
     check_folder(out)
     space = space_of(question, whole_numbers(cards, "--cards"), offer, plan, policy, burst.value)
-    selection = question.scenario.experiment.select or Selection()
-    rule = selection.model_copy(update={"confidence": confidence, "most": most})
+    rule = selection_rule(question, confidence, most)
     vault = None if fresh else Vault(out)
     with shown_progress(progress, "searching") as report:
         advice = recommend_fleet(question, space, rule, Places(workers(jobs), cluster, vault, report))
-    for message in () if vault is None else vault.messages:
-        complain(message, "Note")
+    say_set_aside(vault)
     folder = save_advice(advice, out)
     if format_ is OutputFormat.JSON:
         print_json({**advice.to_json(), "folder": str(folder)})

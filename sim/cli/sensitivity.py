@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sim.cli.console import complain, heading, print_json, print_table, say
+from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.options import (
     FormatOption,
     JobsOption,
@@ -22,7 +22,7 @@ from sim.cli.options import (
     read_question,
     workers,
 )
-from sim.cli.options_runs import ClusterOption, FreshOption, OutOption
+from sim.cli.options_runs import ClusterOption, FreshOption, OutOption, say_set_aside
 from sim.cli.progress import ProgressForm, shown_progress
 from sim.errors import InputError, Problem
 from sim.experiments.wording import DASH, limits, plain, quoted, share, value
@@ -110,8 +110,7 @@ def sensitivity(
             sobol_indices(found, knobs, sobol, places) if sobol else None,
             doubt(found, knobs, draws, places) if draws else None,
         )
-    for message in () if vault is None else vault.messages:
-        complain(message, "Note")
+    say_set_aside(vault)
     folder = save_study(study, out, render(study))
     if format_ is OutputFormat.JSON:
         print_json({**study.to_json(), "folder": str(folder)})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sim.cli.console import complain, heading, print_json, print_parts, print_table, say
+from sim.cli.console import heading, print_json, print_parts, print_table, say
 from sim.cli.options import (
     FormatOption,
     JobsOption,
@@ -20,7 +20,15 @@ from sim.cli.options import (
     read_question,
     workers,
 )
-from sim.cli.options_runs import ClusterOption, FreshOption, OutOption
+from sim.cli.options_runs import (
+    BudgetOption,
+    ClusterOption,
+    ConfidenceOption,
+    FreshOption,
+    OutOption,
+    say_set_aside,
+    selection_rule,
+)
 from sim.cli.progress import ProgressForm, shown_progress
 from sim.experiments.wording import DASH, money, quoted, value
 
@@ -39,12 +47,8 @@ def stepup(
         str | None, typer.Option(metavar="NAME", help="Strategy to go to; default: the second.")
     ] = None,
     set_: SetOption = None,
-    confidence: Annotated[
-        float, typer.Option(min=0.51, max=0.999, help="Probability that the right month is chosen.")
-    ] = 0.95,
-    most: Annotated[
-        int, typer.Option(min=10, help="Replications of one month at which to stop undecided.")
-    ] = 300,
+    confidence: ConfidenceOption = 0.95,
+    most: BudgetOption = 300,
     seed: SeedOption = None,
     price: PriceOption = None,
     jobs: JobsOption = None,
@@ -58,21 +62,17 @@ def stepup(
     from sim.experiments.runs import Places
     from sim.experiments.stepup import step_up
     from sim.experiments.vault import Vault
-    from sim.model.experiment import Selection
     from sim.report.advice import save_step_up
 
     question = read_question(file, set_, price, seed)
     check_folder(out)
     names = [strategy.name for strategy in question.scenario.strategies]
-    rule = (question.scenario.experiment.select or Selection()).model_copy(
-        update={"confidence": confidence, "most": most}
-    )
+    rule = selection_rule(question, confidence, most)
     vault = None if fresh else Vault(out)
     with shown_progress(progress, "searching") as report:
         places = Places(workers(jobs), cluster, vault, report)
         found = step_up(question, from_ or names[0], to or names[min(1, len(names) - 1)], rule, places)
-    for message in () if vault is None else vault.messages:
-        complain(message, "Note")
+    say_set_aside(vault)
     folder = save_step_up(found, out)
     if format_ is OutputFormat.JSON:
         print_json({**found.to_json(), "folder": str(folder)})

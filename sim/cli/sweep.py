@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sim.cli.console import complain, heading, print_json, print_parts, say
+from sim.cli.console import heading, print_json, print_parts, say
 from sim.cli.numbers import numbers
 from sim.cli.options import (
     FormatOption,
@@ -23,7 +23,7 @@ from sim.cli.options import (
     read_question,
     workers,
 )
-from sim.cli.options_runs import ClusterOption, FreshOption, OutOption
+from sim.cli.options_runs import ClusterOption, FreshOption, OutOption, say_set_aside
 from sim.cli.progress import ProgressForm, shown_progress
 from sim.errors import InputError, Problem
 
@@ -91,8 +91,7 @@ def sweep(
             paired=list_,
             replications=replications,
         )
-    for message in () if vault is None else vault.messages:
-        complain(message, "Note")
+    say_set_aside(vault)
     folder = save(found, out)
     if format_ is OutputFormat.JSON:
         print_json({**found.to_json(), "folder": str(folder)})

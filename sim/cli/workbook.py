@@ -18,7 +18,7 @@ def workbook(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
-    """Write the money of a stored run as a workbook: cash flow, invoices, ledger, assumptions, comparison."""
+    """Write the money of a stored run as a workbook: cash flow, invoices, ledger, indicators, comparison."""
     from sim.experiments.stored import open_run
     from sim.report.workbook import workbook as book_of
 

@@ -11,8 +11,11 @@ from sim.billing.accrual import CashPeriod, cash_and_cost
 from sim.billing.allocation import Allocation, CostGroup, JobCost, Sharing, allocate
 from sim.billing.alternative import hourly_alternative
 from sim.billing.cardtime import BUSY, State
+from sim.billing.finance.on_demand import Asked
+from sim.billing.finance.run_indicators import RunIndicators
 from sim.billing.penalties import has_penalties, penalties
 from sim.experiments.again import Detail
+from sim.experiments.indicators import as_json, indicators_of
 from sim.units import hours
 
 __all__ = ["BY", "By", "Costs", "STATES", "costs_of"]
@@ -54,6 +57,7 @@ class Costs:
     alternative: str
     """Where the price behind opportunity cost comes from."""
     has_penalties: bool
+    indicators: RunIndicators
 
     @property
     def states(self) -> tuple[tuple[State, float, Decimal], ...]:
@@ -102,6 +106,7 @@ class Costs:
             "burst_unused_cny": float(whole.burst_unused),
             "groups": [self._group(group) for group in self.groups],
             "hourly_alternative": self.alternative,
+            "indicators": as_json(self.indicators),
         }
 
     def _group(self, group: CostGroup) -> dict[str, Any]:
@@ -120,8 +125,8 @@ class Costs:
         }
 
 
-def costs_of(detail: Detail, by: By = "team", sharing: Sharing = "none") -> Costs:
-    """The views of the cost of one run."""
+def costs_of(detail: Detail, by: By = "team", sharing: Sharing = "none", on_demand: Asked = None) -> Costs:
+    """The views of the cost of one run; `on_demand`: prices of committed card-hours that are asked for."""
     question, run = detail.question, detail.run
     scenario = question.scenario
     strategy = scenario.strategies[detail.strategy]
@@ -143,4 +148,5 @@ def costs_of(detail: Detail, by: By = "team", sharing: Sharing = "none") -> Cost
         groups=allocation.by(_KEYS["team" if by == "month" else by]),
         alternative=alternative.sentence,
         has_penalties=has_penalties(scenario),
+        indicators=indicators_of(detail, on_demand),
     )

@@ -41,7 +41,7 @@ Optimizer = Literal[
     "adamw", "adamw_fused", "adamw_8bit", "paged_adamw", "paged_adamw_8bit", "adafactor", "lion", "sgd"
 ]
 Attention = Literal["flash", "eager"]
-Loss = Literal["standard", "upcast", "plain", "chunked"]
+Loss = Literal["standard", "upcast", "plain", "chunked", "fused"]
 Penalty = Annotated[Decimal, Field(ge=0)]
 """An amount of the scenario's currency that is on no invoice."""
 SplitKind = Literal["auto", "data parallel", "zero", "zero or data", "tensor", "pipeline"]
@@ -70,7 +70,7 @@ class JobClass(Strict):
     """Attention kernel: `flash` (or any that never stores the scores) or `eager`."""
     loss: Loss = "standard"
     """Loss kernel: `standard` (logits copied to 32 bits), `upcast` (older, larger), `plain` (16 bits all
-    through) or `chunked` (fused cross-entropy)."""
+    through), `chunked` (16-bit logits, a chunk at a time copied) or `fused` (head and loss in one kernel)."""
     accumulation: int = Field(default=1, ge=1, le=1_000_000)
     """Micro-steps between two optimiser steps."""
     split: SplitKind = "auto"

@@ -116,7 +116,22 @@ def _notes(
             notes.append("Sample lengths are log-normal (assumed); a micro-batch pads to its longest sample.")
     if scenario.performance == "vendor":
         notes.append("Speed and memory are the articles' own figures; measurements contradict most of them.")
-    return (*notes, *_support(shapes, options))
+    return (*notes, *_cut_across(shapes, options), *_support(shapes, options))
+
+
+def _cut_across(
+    shapes: Sequence[JobShape], options: Mapping[tuple[int, str], tuple[RunOption, ...]]
+) -> tuple[str, ...]:
+    """A warning of each class whose matrices are cut over machines that wait for their network."""
+    found = [
+        f"{offer}: {shapes[index].job_class} ({ways_[0].split} over {ways_[0].gpus} cards)"
+        for (index, offer), ways_ in options.items()
+        if ways_ and ways_[0].spans and ways_[0].limited_by == "network" and "tensor" in ways_[0].split
+    ]
+    if not found:
+        return ()
+    told = "No other way to divide the job fits and is faster, but matrices are cut across machines, so every"
+    return (f"{told} layer waits for the network: {'; '.join(found)}.",)
 
 
 def _support(

@@ -107,7 +107,7 @@ def _changes(job: JobClass) -> Iterator[tuple[str, str, Callable[[JobClass], Job
             "none; the batch of a step stays",
             lambda j: j.model_copy(update={"micro_batch": 1, "accumulation": j.micro_batch * j.accumulation}),
         )
-    if job.loss != "chunked":
+    if job.loss not in ("chunked", "fused"):
         yield (
             "chunked loss",
             "none; needs a fused cross-entropy kernel",

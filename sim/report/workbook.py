@@ -18,6 +18,7 @@ from sim.experiments.stored import StoredRun
 from sim.experiments.wording import sureness
 from sim.model.ledger import Charge, Ledger
 from sim.report.workbook_file import MOST_ROWS, Book
+from sim.report.workbook_indicators import COLUMNS, MEANINGS, Indicated, indicated
 from sim.report.workbook_table import Cell, Column, Formula, Table
 
 __all__ = ["workbook"]
@@ -54,7 +55,7 @@ SUMMARY = (
     Column("paid within", "money"), Column("accrued", "money"),
     Column("owed after", "money"), Column("committed", "money"),
     Column("committed, mean of all runs", "money"),
-    Column("meets the target"),
+    Column("meets the target"), *COLUMNS,
 )  # fmt: skip
 COMPARISON = (
     Column("strategy"), Column("metric"), Column("unit"), Column("mean", "number"), Column("low", "number"),
@@ -88,10 +89,11 @@ def workbook(run: StoredRun, most_rows: int = MOST_ROWS) -> Book:
     invoices = book.place("Invoices", INVOICES, sum(len(part.ledger.invoices) for part in parts), 1)
     flows = {part.number: cash_and_cost(part.ledger, scenario) for part in parts}
     cash = book.place("Cash flow", CASH, sum(len(flow) + 1 for flow in flows.values()), 2)
-    about, decision = _about(run), _decision(run)
+    about, decision, ratios = _about(run), _decision(run), indicated(run)
     summary = book.place("Summary", SUMMARY, len(parts), len(about))
 
-    book.add(summary, _summary_rows(run, parts, (summary, ledger, invoices, cash)), about)
+    summed = _summary_rows(run, parts, (summary, ledger, invoices, cash), ratios)
+    book.add(summary, summed, about)
     book.add(cash, _cash_rows(parts, flows, cash, ledger), [BALANCE, ALTERNATIVES])
     book.add(invoices, _invoice_rows(parts, invoices, ledger), [ALTERNATIVES])
     book.add(ledger, ledger_rows, [ALTERNATIVES])
@@ -102,6 +104,8 @@ def workbook(run: StoredRun, most_rows: int = MOST_ROWS) -> Book:
     book.add(book.place("Assumptions", ASSUMPTIONS, len(texts), 1), texts, [ASSUMED])
     metrics = _comparison_rows(run)
     book.add(book.place("Comparison", COMPARISON, len(metrics), len(decision)), metrics, decision)
+    listed = book.place("Indicators", MEANINGS, ratios.length, 1)
+    book.add(listed, ratios.rows(summary, summed), [ratios.said])
     return book
 
 
@@ -184,7 +188,9 @@ def _cash_rows(
     return rows
 
 
-def _summary_rows(run: StoredRun, parts: Sequence[_Part], tables: tuple[Table, Table, Table, Table]) -> Rows:
+def _summary_rows(
+    run: StoredRun, parts: Sequence[_Part], tables: tuple[Table, Table, Table, Table], ratios: Indicated
+) -> Rows:
     summary, lines, invoices, cash = tables
     found = {one["name"]: one for one in run.document["strategies"]}
     rows: Rows = []
@@ -208,6 +214,7 @@ def _summary_rows(run: StoredRun, parts: Sequence[_Part], tables: tuple[Table, T
                 Formula(committed, ledger.committed),
                 mean,
                 "yes" if found[part.name]["meets_target"] else "no",
+                *ratios.cells(row, summary, ledger.accrued),
             )
         )
     return rows
@@ -223,7 +230,7 @@ def _about(run: StoredRun) -> list[str | Sequence[Cell]]:
         f"Money in {document['currency']}; price ranges: {document['price'] or 'as the scenario says'}.",
         f"Ledgers are of replication 0 of {document['replications']:,}, seed {document['seed']}.",
         "Billed: lines of the ledger. Invoiced: their invoices. Paid within: before the end of the horizon.",
-        "Accrued: cost of the time used. Owed after: what stays owed for later. Committed: both together.",
+        "Accrued: cost of time used. Owed after: owed for later. Committed: both. Ratios: sheet Indicators.",
     ]
 
 

@@ -12,20 +12,22 @@ from openpyxl.utils import get_column_letter
 
 __all__ = ["FORMATS", "WIDTHS", "Cell", "Column", "Formula", "Kind", "Part", "Table"]
 
-Kind = Literal["text", "long", "money", "number", "count", "day", "month", "time"]
+Kind = Literal["text", "long", "money", "number", "share", "count", "day", "month", "time"]
 
 FORMATS: Mapping[Kind, str] = {
     "text": "@",
     "long": "@",
     "money": "#,##0.00",
     "number": "#,##0.######",
+    "share": "0.0%",
     "count": "0",
     "day": "yyyy-mm-dd",
     "month": "yyyy-mm",
     "time": "yyyy-mm-dd hh:mm",
 }
 WIDTHS: Mapping[Kind, int] = {
-    "text": 22, "long": 90, "money": 17, "number": 15, "count": 9, "day": 12, "month": 10, "time": 17,
+    "text": 22, "long": 90, "money": 17, "number": 15, "share": 15,
+    "count": 9, "day": 12, "month": 10, "time": 17,
 }  # fmt: skip
 
 

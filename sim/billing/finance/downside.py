@@ -13,9 +13,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from scipy.optimize import brentq
+
 from sim.billing.rounding import as_decimal
 
-__all__ = ["Downside", "EndRow", "Ends", "PlanRisk", "downside", "ends_with_hazard", "even_probability"]
+__all__ = [
+    "Downside",
+    "EndRow",
+    "Ends",
+    "PlanRisk",
+    "downside",
+    "ends_with_hazard",
+    "even_hazards",
+    "even_probability",
+]
+
+GRID = 1000
+"""Steps from a hazard of 0 to 1 on which a change of sign is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +123,32 @@ def ends_with_hazard(hazard: Fraction, full: int) -> Ends:
         early[month] = left * hazard
         left -= early[month]
     return Ends({**early, full: left})
+
+
+def even_hazards(one: Sequence[Decimal], other: Sequence[Decimal]) -> tuple[float, ...]:
+    """Hazards above 0 and below 1 at which two ways have the same expected cost, rising.
+
+    `one`, `other`: costs by month of end, from 1 to the full time. None where one way is the cheaper one
+    at every hazard, or both cost the same. Found by changes of sign in steps of 0.001 (Brent's method).
+    """
+    less = [float(b - a) for a, b in zip(one, other, strict=True)]
+
+    def expected(hazard: float) -> float:
+        total, left = 0.0, 1.0
+        for difference in less[:-1]:
+            total += left * hazard * difference
+            left *= 1 - hazard
+        return total + left * less[-1]
+
+    grid = [step / GRID for step in range(1, GRID)]
+    values = [expected(hazard) for hazard in grid]
+    found = [hazard for hazard, value in zip(grid, values, strict=True) if value == 0 and any(less)]
+    found += [
+        float(brentq(expected, grid[place], grid[place + 1], xtol=1e-14))
+        for place in range(len(grid) - 1)
+        if values[place] * values[place + 1] < 0
+    ]
+    return tuple(sorted(found))
 
 
 def even_probability(

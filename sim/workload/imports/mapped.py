@@ -238,7 +238,7 @@ def _plain(cells: pa.Array) -> pa.Array:
     """Text as it stands (cut where it is endless), without the apostrophe that exports put before what
     looks like a formula."""
     plain = pc.utf8_slice_codeunits(pc.utf8_trim_whitespace(cells), 0, LONGEST_TEXT)
-    quoted = pc.match_substring_regex(plain, "^'[=+\\-@\t\r']")
+    quoted = pc.match_substring_regex(plain, "^'[=+\\-@\t\r\n']")
     plain = pc.if_else(quoted, pc.utf8_slice_codeunits(plain, 1), plain)
     return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
 
