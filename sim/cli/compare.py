@@ -87,7 +87,7 @@ def compare(
     scenario = comparison.question.scenario
     say(scenario.name, style="bold")
     length = f"{format_duration(scenario.horizon_us)} from {scenario.start:%Y-%m-%d}"
-    say(f"{length}, {comparison.replications:,} replications a strategy, seed {comparison.seed}")
+    say(f"{length}, {comparison.number} replications a strategy, seed {comparison.seed}")
     heading("Decision")
     print_parts(render(comparison))
     heading("Files")

@@ -13,14 +13,24 @@ from sim.errors import InputError, Problem
 from sim.experiments.again import Detail, again, detail
 from sim.experiments.stored import open_run
 
-__all__ = ["RunArgument", "detail_of"]
+__all__ = ["RunArgument", "detail_of", "run_folder"]
 
 RunArgument: TypeAlias = Annotated[
     Path,
     typer.Argument(
-        help="A folder of results (outputs/SCENARIO/RUN), or a scenario: a YAML file.", metavar="RUN"
+        help="Results (the folder outputs/SCENARIO/RUN, an id or latest), or a scenario: a YAML file.",
+        metavar="RUN",
     ),
 ]
+
+
+def run_folder(run: Path, out: Path = Path("outputs")) -> Path:
+    """The folder of a stored run: as given, or by its id, the beginning of it or `latest` below `out`."""
+    if run.exists() or len(run.parts) > 1 or run.suffix:
+        return run
+    from sim.experiments.run_list import COMPARISONS, find_run
+
+    return find_run(str(run), out, COMPARISONS)
 
 
 def detail_of(
@@ -32,6 +42,7 @@ def detail_of(
     seed: int | None = None,
 ) -> Detail:
     """The run that the options ask for; InputError for options that a folder of results cannot follow."""
+    run = run_folder(run)
     if not run.is_dir():
         question = read_question(run, changes, price)
         return detail(question, strategy_number(question, strategy), replication, seed)

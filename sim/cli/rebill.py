@@ -9,6 +9,7 @@ import typer
 
 from sim.cli.console import heading, print_json, print_parts, print_table, say
 from sim.cli.options import FormatOption, OutputFormat, PriceOption, check_folder
+from sim.cli.options_detail import run_folder
 from sim.experiments.wording import limits, money, plain
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def rebill(
     from sim.report.plots_style import png
     from sim.report.tables import decision
 
-    stored = open_run(run)
+    stored = open_run(run_folder(run, out))
     check_folder(out)
     found = billed_again(stored, set_ or (), None if price is None else price.value)
     comparison = found.comparison

@@ -146,9 +146,9 @@ def _how_sure(advice: Advice) -> str:
         if found.sure
         else "Some judgements were still in doubt at the budget of replications (marked unsure)"
     )
-    saved = (
-        f"{found.simulated:,} runs instead of {found.brute:,} for all options with as many replications each"
-    )
+    saved = f"{found.simulated:,} runs"
+    if found.simulated < found.brute:
+        saved += f" instead of {found.brute:,} for all options alike"
     zones = f"differences within {rule.cost_zone} of the cost and {rule.target_zone} of a limit count as none"
     return (
         f"{sure}; {zones}. {saved}. A larger fleet of the same kind is taken to serve no worse (assumed); "

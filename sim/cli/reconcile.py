@@ -12,6 +12,7 @@ import typer
 
 from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.options import FormatOption, OutputFormat, PriceOption, SetOption, read_question, strategy_number
+from sim.cli.options_detail import run_folder
 from sim.errors import InputError, Problem
 from sim.experiments.invoice_file import read_invoice
 from sim.experiments.quote import quote
@@ -89,7 +90,7 @@ def _ledger(
             raise InputError(Problem(rule, key="--set" if set_ else "--price"))
         from sim.experiments.stored import open_run
 
-        stored = open_run(run)
+        stored = open_run(run_folder(run))
         name = stored.strategies[strategy_number(stored.question, strategy)]
         note = f"The ledger is that of strategy {name!r}, replication 0."
         return stored.ledger(name), stored.question.catalog.offers, (note,)

@@ -102,7 +102,7 @@ def _rents(inputs: Owning, cost: OwningCost, rents: Sequence[Rent]) -> None:
                 f"{rent.useful_hour:,.4f}",
                 f"{100 * found['owning_over_rent']:+.1f} %",
                 DASH if price is None else f"{price:,.0f}",
-                DASH if months is None else f"{months:,.1f}",
+                DASH if months is None else _paid_back(months, inputs),
             )
         )
     print_table(
@@ -153,6 +153,11 @@ def _changed(inputs: Owning, key: str, value: Decimal) -> Owning:
 def _figures(inputs: Owning) -> Iterator[tuple[str, Figure]]:
     for key in UNITS:
         yield key, getattr(inputs, key)
+
+
+def _paid_back(months: float, inputs: Owning) -> str:
+    """Months, or that the machine does not live so long."""
+    return f"{months:,.1f}" if months <= 12 * float(inputs.life_years.value) else "not within\nits life"
 
 
 def _beside(inputs: Owning, cost: OwningCost, rent: Rent) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import typer
 
 from sim.cli.console import print_json, say
 from sim.cli.options import FormatOption, OutputFormat, check_file
+from sim.cli.options_detail import run_folder
 
 __all__ = ["workbook"]
 
@@ -23,7 +24,7 @@ def workbook(
     from sim.report.workbook import workbook as book_of
 
     check_file(output, "--output", (".xlsx",))
-    stored = open_run(run)
+    stored = open_run(run_folder(run))
     book = book_of(stored)
     book.save(output)
     if format_ is OutputFormat.JSON:

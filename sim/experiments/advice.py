@@ -107,6 +107,7 @@ def recommend_fleet(question: Question, space: Space, rule: Selection, places: P
     compared = dataclasses.replace(asked, scenario=scenario)
     comparison = compare(
         compared,
+        replications=_replications(asked, found, near),
         workers=places.workers,
         progress=places.progress,
         vault=places.vault,
@@ -147,6 +148,12 @@ def _near(found: Found) -> list[Candidate]:
         if option.candidate.fleet != winner.fleet and option.candidate not in alike
     ]
     return [winner, *alike, *others[:RIVALS]]
+
+
+def _replications(asked: Question, found: Found, near: Sequence[Candidate]) -> int:
+    """As many as the scenario asks for, or as the search needed to judge those that are compared."""
+    judged = [option.replications for option in found.options if option.candidate in near]
+    return max(asked.scenario.experiment.replications, *judged)
 
 
 def _step(found: Found, one: Candidate) -> int:

@@ -36,7 +36,7 @@ from sim.experiments.parallel import Progress
 from sim.experiments.runs import Flow, Places, Runs
 from sim.experiments.sample import Sample
 from sim.experiments.statistics import Interval, mean_interval, paired_difference, wilson_interval
-from sim.experiments.stopping import fixed, select, until
+from sim.experiments.stopping import AT_BUDGET, fixed, select, until
 from sim.experiments.vault import Vault
 from sim.load import Question
 from sim.metrics import METRICS
@@ -81,7 +81,9 @@ def compare(
         *runs.prepared.rates.notes,
         *(note for run in whole if run is not None for note in run.jobs.notes),
     ]
-    return conclude(question, samples, base, notes, clocked(started, clock, workers))
+    found = conclude(question, samples, base, notes, clocked(started, clock, workers))
+    undecided = tuple(Caution("budget", None, note) for note in reached if note.startswith(AT_BUDGET))
+    return dataclasses.replace(found, warnings=(*undecided, *found.warnings)) if undecided else found
 
 
 def clocked(started: datetime, clock: float, workers: int) -> Wall:

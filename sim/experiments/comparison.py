@@ -166,6 +166,16 @@ class Comparison:
     """Strategy -> what a new price needs of each replication."""
     wall: Wall = field(compare=False)
 
+    @property
+    def number(self) -> str:
+        """Replications of a strategy in words: `20`, or `10 to 35` where their numbers differ."""
+        made = [
+            max((sum(one is not None for one in values) for values in result.values.values()), default=0)
+            for result in self.strategies
+        ]
+        least, most = min(made, default=0), self.replications
+        return f"{most:,}" if least in (0, most) else f"{least:,} to {most:,}"
+
     def info(self, metric: str) -> MetricInfo:
         """Unit and description of a metric; of an unknown one, its name alone."""
         return next((info for info in self.metrics if info.name == metric), MetricInfo(metric, ""))

@@ -78,7 +78,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
         *("金额(不含税)",),
     ),
     "tax": ("tax", "tax amount", "vat", "税额"),
-    "gross": ("gross", "gross amount", "total", "total incl. tax", "价税合计", "含税金额", "金额(含税)"),
+    "gross": (
+        *("gross", "gross amount", "total", "total incl. tax"),
+        *("价税合计", "含税金额", "总价", "金额(含税)"),
+    ),
     "currency": ("currency", "币种", "货币"),
 }
 """Field -> headers that mean it; more are told with `--column FIELD=HEADER`."""

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sim.errors import InputError, Problem
 from sim.experiments.waits import WaitFigures, cards_for, wait_figures, waits_on
 from sim.model.timed import TimedClass
 from sim.streams import Streams
@@ -132,6 +133,9 @@ def compare_waits(
         return found
 
     every = [play(one) for one in _drawn(record, classes, seed, draws)]
+    if not every:
+        rule = "no draw of the model has a job in the time of the record: too few jobs to compare waits"
+        raise InputError(Problem(rule, key="--model", value=len(record.gpus)))
     tries = _drawn(record, classes, seed, draws * _MOST_TRIES)
     alike = (one for one in tries if abs(_work(one) / work - 1) <= _LIKE)
     like = list(islice(alike, draws))

@@ -26,6 +26,7 @@ from sim.experiments.decision import MONEY, conditions
 from sim.experiments.ladder import Judge, lowest
 from sim.experiments.runs import Runs
 from sim.experiments.stopping import chosen
+from sim.experiments.wording import money, value
 from sim.model.experiment import Selection
 from sim.replication import Prepared
 from sim.streams import Streams
@@ -117,7 +118,7 @@ class Search:
         for one in self.candidates:
             rival = best[one.fleet]
             if rival is not one:
-                text = f"the same cards under the {rival.plan} plan cost {rival.cost:,.2f}"
+                text = f"the same cards under the {rival.plan} plan cost {self._money(rival.cost)}"
                 self.lost[one.position] = "dearer", text
         return list(best.values())
 
@@ -213,10 +214,14 @@ class Search:
 
     def _dearer(self, one: Candidate, than: Candidate | None) -> None:
         if than is not None:
-            text = f"its leases alone cost {one.cost:,.2f}, more than all of {than.name}"
+            text = f"its leases alone cost {self._money(one.cost)}, more than all of {than.name}"
             if not than.burst and not one.burst:
-                text = f"costs {one.cost:,.2f}, {one.cost - than.cost:,.2f} more than {than.name}"
+                more = self._money(one.cost - than.cost)
+                text = f"costs {self._money(one.cost)}, {more} more than {than.name}"
             self.lost.setdefault(one.position, ("dearer", text))
+
+    def _money(self, amount: Decimal | float) -> str:
+        return money(float(amount), self.runs.question.scenario.currency)
 
     def _note(self, rungs: Sequence[Candidate]) -> str:
         return f"{rungs[0].offer}, {rungs[0].policy}" if rungs else ""
@@ -240,7 +245,7 @@ class Search:
             status, reason = self._judged(one, winner)
         if winner is not None and one.position == winner.position:
             status, reason = "chosen", "the cheapest that meets the target"
-        cost = float(one.cost) if judged is None or not one.burst else self._mean_cost(one)
+        cost = None if one.burst and judged is None else self._mean_cost(one)
         return Option(
             one,
             status,
@@ -254,7 +259,7 @@ class Search:
         judged = self.judge.found[one.position]
         if not judged.meets:
             lines = [
-                f"{line.name} {mean:.4g} {line.unit}, limit {line.limit:.4g}"
+                f"{line.name} {value(mean, line.unit)}, limit {value(line.limit, line.unit)}"
                 for line, mean in zip(self.asked, judged.means, strict=True)
                 if mean is not None and (mean < line.limit if line.at_least else mean > line.limit)
             ]
@@ -263,7 +268,7 @@ class Search:
         if winner is None:
             return "unsure", "meets the target by its mean"
         more = self._mean_cost(one) - self._mean_cost(winner)
-        return "dearer", f"meets the target, and costs {more:,.2f} more than {winner.name}"
+        return "dearer", f"meets the target, and costs {self._money(more)} more than {winner.name}"
 
 
 def _first_price(rungs: Sequence[Candidate]) -> tuple[Decimal, int]:

@@ -112,7 +112,7 @@ def step_up(question: Question, before: str, after: str, rule: Selection, places
         late=steps[chosen - 1] if chosen is not None and chosen > 0 else None,
         early=steps[chosen + 1] if chosen is not None and chosen + 1 < len(months) else None,
         simulated=len(runs.made),
-        comparison=_compared(asked, chosen, places),
+        comparison=_compared(asked, chosen, judge, places),
     )
 
 
@@ -120,6 +120,9 @@ def steps_of(question: Question, before: str, after: str) -> tuple[Question, lis
     """The question with a strategy a month: never, the last month, ..., at once; and the months."""
     scenario = question.scenario
     first, second = _strategy(question, before, "--from"), _strategy(question, after, "--to")
+    if before == after:
+        rule = "a step goes from one strategy to another"
+        raise InputError(Problem(rule, key="--from, --to", value=before))
     _refuse_other_rules(first, second)
     months: list[int | None] = []
     number = 0
@@ -227,14 +230,17 @@ def _as_step(
     return Step(month, at, *money, standing, 0 if judged is None else judged.replications, means)
 
 
-def _compared(question: Question, chosen: int | None, places: Places) -> Comparison:
+def _compared(question: Question, chosen: int | None, judge: Judge, places: Places) -> Comparison:
+    """The chosen month and its neighbours, with as many replications as the search needed for them."""
     strategies = question.scenario.strategies
     last = len(strategies) - 1
     near = [last, 0] if chosen is None else [chosen, chosen - 1, chosen + 1, 0, last]
     kept = list(dict.fromkeys(place for place in near if 0 <= place <= last))
     scenario = question.scenario.model_copy(update={"strategies": tuple(strategies[i] for i in kept)})
+    judged = [judge.found[place].replications for place in kept if place in judge.found]
     return compare(
         dataclasses.replace(question, scenario=scenario),
+        replications=max(scenario.experiment.replications, *judged, 0),
         workers=places.workers,
         progress=places.progress,
         vault=places.vault,

@@ -19,13 +19,26 @@ from sim.metrics import METRICS
 from sim.model.experiment import Selection, Until
 from sim.units import parse_tolerance
 
-__all__ = ["AHEAD", "SMALLEST_ZONES", "chosen", "fixed", "limits_of", "quantities", "select", "until"]
+__all__ = [
+    "AHEAD",
+    "AT_BUDGET",
+    "SMALLEST_ZONES",
+    "chosen",
+    "fixed",
+    "limits_of",
+    "quantities",
+    "select",
+    "until",
+]
 
 Samples = list[list[Sample]]
 """Strategy by strategy, its replications in order."""
 
 AHEAD = 5
 """Replications made at a time, so that several processes have work; the last few may not be needed."""
+
+AT_BUDGET = "Stopped at the budget"
+"""How a note begins that says that the rule was not fulfilled."""
 
 SMALLEST_ZONES = {"jobs_refused": 0.5, "overloaded": 0.1, "on_time_share": 0.005}
 """Zones below which nobody asks: half a job, a tenth of the runs, half a per cent of the jobs (assumed)."""
@@ -52,7 +65,7 @@ def until(runs: Runs, rule: Until, baseline: str) -> tuple[Samples, list[str]]:
         if not found:
             return samples, [f"Stopped at {number:,} replications: every half-width asked for is reached."]
         if number >= rule.most:
-            text = f"Stopped at the budget of {number:,} replications; still too wide: {found[0].text()}."
+            text = f"{AT_BUDGET} of {number:,} replications; still too wide: {found[0].text()}."
             return samples, [text]
         number, note = next_number(number, found, rule.most), found[0].text()
 
@@ -145,4 +158,4 @@ def _reached(procedure: ConstrainedSelection, rule: Selection) -> str:
             f"confidence: {spent}, zones of indifference {zones}."
         )
     left = len(procedure.survivors)
-    return f"Stopped at the budget of {rule.most:,} replications with {left} strategies in doubt; {spent}."
+    return f"{AT_BUDGET} of {rule.most:,} replications with {left} strategies in doubt; {spent}."

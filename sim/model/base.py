@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["Strict"]
+__all__ = ["LARGEST_AMOUNT", "Strict"]
+
+LARGEST_AMOUNT = 10**12
+"""Prices and costs beyond this are taken for a slip of the keyboard; sums stay exact below it."""
 
 
 class Strict(BaseModel):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
-from sim.model.base import Strict
+from sim.model.base import LARGEST_AMOUNT, Strict
 from sim.model.hardware import Link
 from sim.model.terms import PLAN_MONTHS, ContractTerms, Plan, plan_months
 
@@ -43,8 +43,8 @@ class PriceChange(Strict):
 
     since: date = Field(alias="from")
     """First day of this price."""
-    low: Decimal = Field(gt=0)
-    high: Decimal = Field(gt=0)
+    low: Decimal = Field(gt=0, le=LARGEST_AMOUNT)
+    high: Decimal = Field(gt=0, le=LARGEST_AMOUNT)
 
     @model_validator(mode="after")
     def _ordered(self) -> PriceChange:
@@ -62,8 +62,8 @@ class PriceBand(Strict):
     """List price of one unit of the offer, as published: a figure or a range."""
 
     unit: PriceUnit
-    low: Decimal = Field(gt=0)
-    high: Decimal = Field(gt=0)
+    low: Decimal = Field(gt=0, le=LARGEST_AMOUNT)
+    high: Decimal = Field(gt=0, le=LARGEST_AMOUNT)
 
     @model_validator(mode="after")
     def _ordered(self) -> PriceBand:
@@ -96,14 +96,14 @@ class OptionPrice(Strict):
     """An option added to a unit, such as more CPU cores."""
 
     description: str
-    per_month: Decimal = Field(gt=0)
+    per_month: Decimal = Field(gt=0, le=LARGEST_AMOUNT)
     """Currency per unit of the offer and month."""
 
 
 class RepeatPurchase(Strict):
     """Reduction for buying again on one account."""
 
-    per_card_month: Decimal = Field(gt=0)
+    per_card_month: Decimal = Field(gt=0, le=LARGEST_AMOUNT)
     """Currency per card and month."""
     order: Literal["after_discount", "before_discount"] = "after_discount"
     first_card: bool = True

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from sim.model.base import Strict
+from sim.model.base import LARGEST_AMOUNT, Strict
 from sim.model.contract import PriceChoice, with_from
 from sim.model.terms import ContractTerms, Plan, plan_months
 from sim.model.values import LocalTime
@@ -27,7 +27,7 @@ from sim.model.windows import Windows
 
 __all__ = ["Conversion", "Lease", "LeasePrice", "Price", "Stopped"]
 
-Price = PriceChoice | Annotated[Decimal, Field(gt=0)]
+Price = PriceChoice | Annotated[Decimal, Field(gt=0, le=LARGEST_AMOUNT)]
 
 
 class Conversion(Strict):
@@ -62,7 +62,7 @@ class LeasePrice(Strict):
     """List price of a lease from a time on."""
 
     since: LocalTime = Field(alias="from")
-    price: Annotated[Decimal, Field(gt=0)]
+    price: Annotated[Decimal, Field(gt=0, le=LARGEST_AMOUNT)]
     """Of one unit, in the offer's own unit of time and currency."""
 
     @model_serializer(mode="wrap")

@@ -140,7 +140,7 @@ class Strategy(Strict):
 class ExchangeRate(Strict):
     """What one unit of another currency is worth on a day."""
 
-    rate: Annotated[Decimal, Field(gt=0)]
+    rate: Annotated[Decimal, Field(gt=0, le=10**6)]
     """Units of the scenario's currency for one of the other."""
     date: date
     """Day of the rate; it holds for the whole scenario."""

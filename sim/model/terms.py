@@ -21,7 +21,7 @@ from pydantic import (
     model_serializer,
 )
 
-from sim.model.base import Strict
+from sim.model.base import LARGEST_AMOUNT, Strict
 
 __all__ = [
     "PLAN_MONTHS",
@@ -83,7 +83,7 @@ RefundRule = Literal["none", "pro-rata", "re-rate", "deposit-less-discounts"]
 would have had (Tencent). `deposit-less-discounts`: the unused share of what was paid less the discount
 already received (Vast)."""
 
-NotNegative = Annotated[Decimal, Field(ge=0)]
+NotNegative = Annotated[Decimal, Field(ge=0, le=LARGEST_AMOUNT)]
 
 
 class _Stated(Strict):
@@ -197,7 +197,7 @@ class ContractTerms(_Stated):
     expiry: Literal["renew", "renew-at-list", "hourly", "end"] = "renew"
     """What follows when a prepaid period ends and the lease does not: the same again, the same without
     the plan's discount, cards by the hour, or the end of the lease."""
-    hourly_price: Annotated[Decimal, Field(gt=0)] | None = None
+    hourly_price: Annotated[Decimal, Field(gt=0, le=LARGEST_AMOUNT)] | None = None
     """Price of one unit and hour, the offer's currency, where an offer sold by the month is rented by the
     hour or its contract falls back to hours; default for the latter: the monthly list price over 720 h."""
     renewal_change: Annotated[Decimal, Field(gt=-1, le=10)] = Decimal(0)

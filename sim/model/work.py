@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from sim.model.base import Strict
+from sim.model.base import LARGEST_AMOUNT, Strict
 from sim.model.ends import EndPreset, JobEnds
 from sim.model.sharing_keys import BusyShare
 from sim.model.timed import ArrivalProfile, Holidays, Name, TimedClass, check_arrivals
@@ -42,7 +42,7 @@ Optimizer = Literal[
 ]
 Attention = Literal["flash", "eager"]
 Loss = Literal["standard", "upcast", "plain", "chunked", "fused"]
-Penalty = Annotated[Decimal, Field(ge=0)]
+Penalty = Annotated[Decimal, Field(ge=0, le=LARGEST_AMOUNT)]
 """An amount of the scenario's currency that is on no invoice."""
 SplitKind = Literal["auto", "data parallel", "zero", "zero or data", "tensor", "pipeline"]
 

@@ -65,8 +65,8 @@ def decision(comparison: Comparison) -> Text:
 def comparison_tables(comparison: Comparison) -> list[RenderableType]:
     """What decides, the money, the service: a row a strategy, in the order of the file."""
     level = f"{100 * comparison.question.scenario.experiment.confidence:g} %"
-    number = comparison.replications
-    shown = f"mean of {number:,} replications [{level} interval]" if number > 1 else "one replication"
+    several = f"mean of {comparison.number} replications [{level} interval]"
+    shown = several if comparison.replications > 1 else "one replication"
     tables: list[RenderableType] = []
     for title, columns in TABLES.items():
         table = _table(f"{title}: {shown}", columns)
