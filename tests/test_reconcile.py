@@ -535,7 +535,7 @@ def test_rounding_alone_is_no_difference_in_strict_mode(fleetsim, scenario, writ
     [
         ([], "--run"),
         (["--scenario", "SCENARIO", "--run", "x"], "one of them"),
-        (["--run", "nowhere"], "not the folder of a run"),
+        (["--run", "nowhere"], "no run of this id below outputs"),
         (["--run", "nowhere", "--set", "x=1"], "fleetsim rebill"),
         (["--scenario", "SCENARIO", "--from", "January"], "a month is written 2026-01"),
         (["--scenario", "SCENARIO", "--column", "amount"], "FIELD=HEADER"),

@@ -143,7 +143,10 @@ def _demand(answer: Answer) -> None:
     cost = f"Cost of a month,\n{answer.currency}"
     print_table(("Units", "Needed so\nmany", "At most\nso many", "This one is\nneeded", cost), rows)
     least = float(answer.prices.committed / answer.prices.fallback)
-    say(f"* committed. A unit is worth committing if it is needed at least {share(least)} of the time.")
+    if least > 1:
+        say("* committed. The other way costs less even in full use: no unit is worth committing.")
+    else:
+        say(f"* committed. A unit is worth committing if it is needed at least {share(least)} of the time.")
 
 
 def _below(answer: Answer, k: int) -> float:
