@@ -77,6 +77,21 @@ def test_a_run_is_found_by_its_id_or_latest(fleetsim, tmp_path, monkeypatch):
     assert "no run of this id below outputs" in missing.err
 
 
+@pytest.mark.parametrize(("horizon", "months"), [("20d", 1), ("60d", 2), ("365d", 12), ("366d", 13)])
+def test_the_budget_of_a_scenario_is_as_long_as_its_horizon(fleetsim, tmp_path, horizon, months):
+    file = tmp_path / "small.yaml"
+    file.write_text(TEXT)
+    done = fleetsim("budget", file, "--set", f"horizon={horizon}", "--format", "json")
+    assert json.loads(done.out)["months"] == months
+
+
+def test_without_results_a_run_by_id_is_one_message(fleetsim, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    refused = fleetsim("costs", "latest")
+    assert refused.code == 2
+    assert "no folder outputs with runs (found 'latest')" in " ".join(refused.err.split())
+
+
 def test_a_record_of_one_job_ends_in_a_message(fleetsim, tmp_path):
     record, model = tmp_path / "one.csv", tmp_path / "model.yaml"
     record.write_text("submit_s,gpus,runtime_s\n0,1,3600\n")

@@ -35,8 +35,10 @@ class Column:
     """The only values, where the specification lists them and this program uses them."""
 
 
-def _mandatory(name: str, kind: Kind, about: str, **more: bool | tuple[str, ...]) -> Column:
-    return Column(name, kind, "mandatory", about, **more)  # type: ignore[arg-type]
+def _mandatory(
+    name: str, kind: Kind, about: str, *, null: bool = True, allowed: tuple[str, ...] = ()
+) -> Column:
+    return Column(name, kind, "mandatory", about, null, allowed)
 
 
 COLUMNS: tuple[Column, ...] = (

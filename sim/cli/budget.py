@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -28,6 +29,7 @@ from sim.cli.options import (
     strategy_number,
 )
 from sim.errors import InputError, Problem
+from sim.experiments.knobs_turns import months_of
 from sim.units import round_money
 
 __all__ = ["budget"]
@@ -43,7 +45,12 @@ def budget(
     count: Annotated[int, typer.Option(min=1, max=1_000_000, help="Units of the offer.")] = 1,
     plan: Annotated[str, typer.Option(help="Its plan.")] = "annual",
     start: Annotated[str, typer.Option(metavar="DATE", help="Its first day.")] = START,
-    months: Annotated[int, typer.Option(min=1, max=120, help="Months of the budget.")] = 12,
+    months: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=120, help="Months of the budget; default: the scenario's horizon, 12 for an offer."
+        ),
+    ] = None,
     refund: Annotated[
         str | None, typer.Option(metavar="RULE", help="Refund rule where leases end early, as in breakeven.")
     ] = None,
@@ -67,7 +74,9 @@ def budget(
         question = read_question(scenario, set_, price)
         name = question.scenario.strategies[strategy_number(question, strategy)].name
         (way, *more), key = strategy_ways(question, name, rule), None
+        length = months or min(120, math.ceil(months_of(question.scenario) - 1e-6))
     else:
+        length = months or 12
         (way, *more), key = (
             offer_ways(load_catalog(), offer or "", count, plan, start, rule, None, price_choice(price)),
             "--plan",
@@ -76,12 +85,12 @@ def budget(
         raise InputError(Problem("one plan has a budget, not several", key="--plan", value=plan))
     real = None if actual is None else read_actual(actual)
     try:
-        billed = billed_until(way, months)
+        billed = billed_until(way, length)
     except InputError as error:
         raise (error if key is None else rekeyed(error, key)) from None
     if billed is None:
-        raise InputError(Problem("no lease begins within these months", key="--months", value=months))
-    _show(way, billed, months, real, format_)
+        raise InputError(Problem("no lease begins within these months", key="--months", value=length))
+    _show(way, billed, length, real, format_)
 
 
 def _show(

@@ -30,6 +30,9 @@ def run_folder(run: Path, out: Path = Path("outputs")) -> Path:
         return run
     from sim.experiments.run_list import COMPARISONS, find_run
 
+    if not out.is_dir():
+        rule = f"there is no such folder or file here, and no folder {out} with runs"
+        raise InputError(Problem(rule, value=str(run)))
     return find_run(str(run), out, COMPARISONS)
 
 

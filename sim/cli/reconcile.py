@@ -11,7 +11,15 @@ from typing import Annotated
 import typer
 
 from sim.cli.console import heading, print_json, print_table, say
-from sim.cli.options import FormatOption, OutputFormat, PriceOption, SetOption, read_question, strategy_number
+from sim.cli.options import (
+    FormatOption,
+    OutputFormat,
+    PriceLevel,
+    PriceOption,
+    SetOption,
+    read_question,
+    strategy_number,
+)
 from sim.cli.options_detail import run_folder
 from sim.errors import InputError, Problem
 from sim.experiments.invoice_file import read_invoice
@@ -78,7 +86,11 @@ def reconcile(
 
 
 def _ledger(
-    run: Path | None, scenario: Path | None, strategy: str | None, set_: list[str] | None, price: object
+    run: Path | None,
+    scenario: Path | None,
+    strategy: str | None,
+    set_: list[str] | None,
+    price: PriceLevel | None,
 ) -> tuple[Ledger, Mapping[str, Offer], tuple[str, ...]]:
     """The ledger that was asked for, the offers of its charges, and what to know about it."""
     if (run is None) == (scenario is None):
@@ -95,7 +107,7 @@ def _ledger(
         note = f"The ledger is that of strategy {name!r}, replication 0."
         return stored.ledger(name), stored.question.catalog.offers, (note,)
     assert scenario is not None  # noqa: S101 - one of the two is given
-    question = read_question(scenario, set_, price)  # type: ignore[arg-type]
+    question = read_question(scenario, set_, price)
     found = quote(question, strategy_number(question, strategy))
     return found.ledger, question.catalog.offers, found.notes
 
