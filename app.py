@@ -1,5 +1,5 @@
 """Router of the pages: `streamlit run app.py`, or `fleetsim app`."""
 
-from sim.ui.pages import main
+from sim.ui.frame import main
 
 main()

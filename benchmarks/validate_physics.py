@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from theory import part_of  # beside this script
 
 from sim.physics.constants import load_constants
 from sim.physics.cross_validation import LeftOut, held_out, sources_of
@@ -344,7 +345,10 @@ def main() -> None:
         *traced(),
         *peers(),
     ]
-    (DOCS / "validation.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8", newline="\n")
+    page = DOCS / "validation.md"
+    theory = part_of(page.read_text(encoding="utf-8")) if page.exists() else ""
+    text = "\n".join(lines).rstrip() + "\n" + (f"\n{theory}\n" if theory else "")
+    page.write_text(text, encoding="utf-8", newline="\n")
     print(f"written: docs/validation.md, {len(list(CHARTS.glob('*.png')))} charts")
 
 

@@ -9,9 +9,7 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
@@ -25,6 +23,7 @@ from sim.load_preset import demand_problems, with_preset
 from sim.load_schema import SCHEMA_LINE, json_schema, schema_text
 from sim.load_tree import LARGEST_FILE, Node, merged, overridden, read_tree
 from sim.load_tree import Path as KeyPath
+from sim.load_uncertain import plain, uncertain_problems
 from sim.model.contract import PriceChoice
 from sim.model.scenario import Scenario
 from sim.workload.readers import FORMATS, TraceRow, read_trace
@@ -32,7 +31,7 @@ from sim.workload.readers import FORMATS, TraceRow, read_trace
 __all__ = ["Question", "dump", "json_schema", "load", "load_text", "schema_text"]
 
 _MOST_BASES = 20
-_FILE_KEYS: tuple[KeyPath, ...] = (("workload", "trace", "file"), ("performance",))
+_FILE_KEYS: tuple[KeyPath, ...] = (("workload", "trace", "file"), ("performance",), ("catalog",))
 """Keys that may name a file beside the scenario that holds them."""
 
 
@@ -56,6 +55,12 @@ class Question:
         """The performance profile for physics: its name, or the path of the calibration file."""
         name = self.scenario.performance
         return name if name in PERFORMANCES or self.folder is None else str(self.folder / name)
+
+    @property
+    def catalog_source(self) -> Path | None:
+        """The user's own price list; None where the scenario names none."""
+        name = self.scenario.catalog
+        return None if name is None or self.folder is None else self.folder / name
 
 
 def load(path: Path | str, overrides: Sequence[str] = (), catalog: Catalog | None = None) -> Question:
@@ -160,8 +165,9 @@ def _question(
     tree = overridden(tree, overrides)
     if (node := tree.child("extends")) is not None:
         raise InputError(located(tree, ("extends",), "extends can be set in a file only", node.plain()))
-    catalog = load_catalog() if catalog is None else catalog
     scenario, problems = _validated(tree)
+    catalog, own_faults = _catalog(tree, folder, load_catalog() if catalog is None else catalog)
+    problems += own_faults
     if scenario is not None:
         scenario = with_preset(scenario)
         catalog = with_slices(catalog, scenario)
@@ -172,6 +178,8 @@ def _question(
         problems += demand_problems(scenario, tree, trace)
     if scenario is not None and not problems:
         problems += deep_problems(scenario, tree, catalog, folder)
+    if scenario is not None and not problems:
+        problems += uncertain_problems(scenario, tree, catalog, folder)
     if problems:
         raise InputError(_in_order(problems, files))
     assert scenario is not None  # noqa: S101 - without a scenario there is a problem
@@ -183,6 +191,24 @@ def _validated(tree: Node) -> tuple[Scenario | None, list[Problem]]:
         return Scenario.model_validate(tree.plain()), []
     except ValidationError as error:
         return None, model_problems(error, tree)
+
+
+def _catalog(tree: Node, folder: Path | None, known: Catalog) -> tuple[Catalog, list[Problem]]:
+    """The catalogue with the user's own entries over it."""
+    node = tree.child("catalog")
+    if node is None or not isinstance(node.value, str):
+        return known, []
+    if folder is None:
+        rule = "a price list of your own needs a scenario in a file, beside it"
+        return known, [located(tree, ("catalog",), rule, node.value)]
+    if not (folder / node.value).is_file():
+        beside = sorted(one.name for one in (folder / node.value).parent.glob("*.yaml"))[:10]
+        rule = "there is no such file beside the scenario"
+        return known, [located(tree, ("catalog",), rule, node.value, beside)]
+    try:
+        return load_catalog(folder / node.value, known), []
+    except InputError as error:
+        return known, list(error.problems)
 
 
 def _trace(tree: Node, folder: Path | None, catalog: Catalog) -> tuple[tuple[TraceRow, ...], list[Problem]]:
@@ -222,18 +248,5 @@ def dump(scenario: Scenario) -> str:
     yaml = YAML()
     yaml.width = 100_000  # folded lines would be harder to compare
     out = io.StringIO()
-    data = scenario.model_dump(mode="python", exclude_none=True)
-    written = scenario.model_dump(mode="json", exclude_none=True)
-    yaml.dump(_numbers(written, data), out)
+    yaml.dump(plain(scenario), out)
     return f"{SCHEMA_LINE}\n{out.getvalue()}"
-
-
-def _numbers(written: Any, value: Any) -> Any:
-    """JSON mode writes exact prices as text; here they are numbers again."""
-    if isinstance(written, dict):
-        return {key: _numbers(below, value[key]) for key, below in written.items()}
-    if isinstance(written, list):
-        return [_numbers(below, item) for below, item in zip(written, value, strict=True)]
-    if isinstance(value, Decimal):
-        return int(value) if value == int(value) else float(value)
-    return written

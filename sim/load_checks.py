@@ -22,6 +22,7 @@ from sim.model.scenario import Burst, FailureEvent, Scenario, Strategy
 from sim.model.values import Distribution
 from sim.units import DAY
 from sim.workload.arrivals import Arriving, clock_of, expected_jobs
+from sim.workload.loops import closed, most_runs
 from sim.workload.readers import TraceRow
 
 __all__ = ["PERFORMANCES", "deep_problems", "known_names", "name_problems", "trace_problems"]
@@ -157,15 +158,32 @@ def _sizes(scenario: Scenario, tree: Node) -> Found:
         if not isinstance(size, Distribution) and size != int(size):
             yield located(tree, (*path, "batch_size"), "a fixed batch size is a whole number", size)
         try:
-            total += 0.0 if clock is None else expected_jobs(one, clock)
+            if one.loop is not None and closed(one):
+                total += most_runs(one.loop, scenario)
+            else:
+                total += 0.0 if clock is None else expected_jobs(one, clock)
         except InputError as error:
             for problem in error.problems:
-                yield located(tree, (*path, "batch_size"), problem.rule)
+                size_at = ("batch_size",) if one.loop is None else ("loop", "runs")
+                yield located(tree, (*path, *size_at), problem.rule)
+        yield from _too_early(scenario, tree, path, one)
     if clock is not None and total == 0 and scenario.workload.trace is None:
         yield located(tree, ("workload", "classes"), "no job can arrive: every rate is 0")
     if not total <= _MOST_JOBS:
-        rule = f"the rates and growth would make some {total:.3g} jobs; at most {_MOST_JOBS:,} are simulated"
+        rule = (
+            f"rates, growth and times to think would make some {total:.3g} jobs; at most {_MOST_JOBS:,} are "
+            "drawn (of people in a loop so many as if no run took any time)"
+        )
         yield located(tree, ("workload", "classes"), rule)
+
+
+def _too_early(scenario: Scenario, tree: Node, path: Path, one: Arriving) -> Found:
+    for number, at in enumerate(one.at or ()):
+        if scenario.elapsed_us(at) < 0:
+            rule = (
+                f"lies before the start of the scenario, {scenario.start:%Y-%m-%d %H:%M}: no job would come"
+            )
+            yield as_written(tree, (*path, "at", number), rule)
 
 
 def _classes(scenario: Scenario, tree: Node, catalog: Catalog) -> Found:

@@ -29,6 +29,7 @@ _CHOICES: Mapping[str, str] = {
     "lemons": "must be preset, or a mapping such as {share: 0.05, rate: 20}",
     "price": "must be low, mid or high, or a price above 0",
     "every": "must be a duration such as 20min, or never, young or daly",
+    "warm_up": "must be auto, or a duration such as 14d",
     "horizon": "must be a duration such as 365d or 36h, or an end date such as 2026-12-31",
 }
 """Rules of the keys that take values of several kinds."""
@@ -67,6 +68,9 @@ _RULE_KEYS: Sequence[tuple[str, Path]] = (
     ("the horizon must", ("horizon",)),
     ("every strategy needs", ("strategies",)),
     ("the warm-up must", ("experiment", "warm_up")),
+    ("the steady state's warm-up", ("experiment", "steady_state", "warm_up")),
+    ("uncertain inputs need", ("uncertain",)),
+    ("steady_state has", ("warm_up",)),
     ("every class needs", ("classes",)),
     ("every timed class needs", ("timed",)),
     ("until must", ("until",)),

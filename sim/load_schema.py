@@ -26,13 +26,20 @@ SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA_FILE}"
 
 _Schema = dict[str, Any]
 
+_OPEN = ("offer", "model", "runtime_gpu")
+"""Keys whose names a price list of the user's may add to."""
+
 
 def json_schema(catalog: Catalog | None = None) -> _Schema:
     """The schema, with the names that the catalogue and the table of policies know."""
     schema = Scenario.model_json_schema()
     definitions: _Schema = schema["$defs"]
     for pattern, names in known_names(load_catalog() if catalog is None else catalog).items():
-        _key(definitions, schema, pattern)["enum"] = list(names)
+        key = _key(definitions, schema, pattern)
+        if pattern[-1] in _OPEN:  # a catalogue of one's own may have more
+            key["anyOf"] = [{"enum": list(names)}, {"type": key.pop("type")}]
+        else:
+            key["enum"] = list(names)
     schema["properties"]["performance"]["examples"] = list(PERFORMANCES)
     for model in _models(Scenario):
         owner = schema if model is Scenario else definitions[model.__name__]

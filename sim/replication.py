@@ -32,6 +32,7 @@ from sim.model.fleet import (
     PoolSpec,
 )
 from sim.model.job import JobSet, JobShape
+from sim.model.job_table import as_submitted
 from sim.model.ledger import Ledger
 from sim.model.rates import RateTable
 from sim.model.records import RunLog
@@ -105,6 +106,7 @@ def replicate(prepared: Prepared, strategy: int, replication: int, seed: int | N
 
     jobs = generate(scenario, question.trace, streams)
     log = engine.run(prepared.plans[strategy], jobs, prepared.rates, streams)
+    jobs = as_submitted(jobs, log.submissions)
     ledger = bill(log.leases, scenario, chosen, prepared.offers, question.price)
     metrics = measure(log, ledger, jobs, scenario, scenario.target)
 

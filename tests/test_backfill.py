@@ -224,7 +224,7 @@ def test_no_job_starts_after_its_first_reservation(
     usual = ConservativeQueue._set
 
     def noting(queue: ConservativeQueue, job: int, plan: Any) -> None:
-        first.setdefault(job, plan.start_us)
+        first.setdefault(queue._runs[job].id, plan.start_us)
         usual(queue, job, plan)
 
     fleet, jobs, table = world

@@ -214,3 +214,22 @@ def test_a_team_of_philly_is_shown_in_full(fleetsim: Command) -> None:
     assert sum(day["jobs"] for day in document["submissions_by_weekday"]) == 723
     total = sum(width["card_hours"] for width in document["widths"].values())
     assert total == pytest.approx(164_930.6539, abs=1e-4)
+
+
+def test_a_single_run_and_a_single_day_are_seen_in_the_charts(tmp_path: Path) -> None:
+    """A line of one point is not drawn: its legend would name nothing that one can see."""
+    from sim.report.plots_workload import WORKLOAD_CHARTS
+    from sim.workload.describe import describe
+    from tests.import_cases import imported
+
+    found = imported(tmp_path, "submit_s,gpus,runtime_s\n0,1,3600\n0,8,7200\n", "t.csv")
+    told = describe(found.jobs, found.about)
+    figure = WORKLOAD_CHARTS["run-times.png"](told, found.jobs)
+    assert figure is not None
+    (axes,) = figure.axes
+    assert [line.get_ydata().tolist() for line in axes.lines] == [[0, 100], [0, 100]]
+    assert [text.get_text().split("(")[1] for text in axes.get_legend().get_texts()] == ["1 job)", "1 job)"]
+    load = WORKLOAD_CHARTS["load.png"](told, found.jobs)
+    assert load is not None
+    for line in load.axes[0].lines:
+        assert len(line.get_xdata()) > 1 or line.get_marker() == "o"

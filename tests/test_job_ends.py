@@ -145,6 +145,17 @@ def test_hardware_failures_and_users_own_together() -> None:
     assert (log.jobs[0].state, log.failures[0].jobs) == ("failed", ())
 
 
+def test_a_time_limit_counts_each_stay_by_itself() -> None:
+    # 10 h of work, a limit of 6 h, a checkpoint an hour. The node is away from 5 to 6 h: the second stay
+    # does the other 5 h. Without a checkpoint it would have to do 10 h, and is killed after 6.
+    forced = (ForcedFailure(5 * HOUR, "node", OFFER, 0, 0, HOUR),)
+    jobs = job_set([(0, 10)], limit_us=6 * HOUR)
+    log = run(plan(pool(1), checkpoint=CheckpointSpec(HOUR, 0), forced=forced), jobs, rates(), STREAMS)
+    assert (log.jobs[0].state, log.jobs[0].end_us, log.jobs[0].run_us) == ("done", 11 * HOUR, 10 * HOUR)
+    log = run(plan(pool(1), checkpoint=CheckpointSpec(None, 0), forced=forced), jobs, rates(), STREAMS)
+    assert (log.jobs[0].state, log.jobs[0].end_us) == ("killed", 12 * HOUR)
+
+
 # --- what is drawn ----------------------------------------------------------------------------
 
 

@@ -145,7 +145,7 @@ def test_other_kinds(outputs, made, fleetsim):
     assert find_run("latest", Path("outputs"), ("rebilled",)).name == first
     refused = fleetsim("report", study)
     assert refused.code == 2
-    assert "not of a sweep" in refused.err
+    assert "no document that this version can show" in refused.err
 
 
 def test_what_is_no_run_is_not_listed(outputs, made):

@@ -4,11 +4,13 @@ import warnings
 
 import pytest
 
+from sim.experiments.compare import compare
 from sim.experiments.knobs_table import knobs_of
 from sim.experiments.runs import Places
 from sim.experiments.sensitivity import tornado
 from sim.experiments.vault import Vault
 from tests.test_sweep import COUNT, ask, swept
+from tests.test_vault import question
 
 distributed = pytest.importorskip("distributed")
 
@@ -31,6 +33,14 @@ def test_a_sweep_from_a_cluster(address, tmp_path):
     assert there.filled == here.filled
     # Kept on this side, though made there.
     assert len(list(Vault(tmp_path).folder.glob("*/*/*.json"))) == 9
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_uncertain_inputs_on_a_cluster(address, tmp_path):
+    asked = question("uncertain={demand: {uniform: {low: 0.5, high: 1.5}}, run_time: {validation: true}}")
+    there = compare(asked, cluster=address, vault=Vault(tmp_path))
+    assert there.to_json() == compare(asked).to_json()
+    assert compare(asked, vault=Vault(tmp_path)).to_json() == there.to_json()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -106,6 +106,41 @@ def test_replay_on_a_fleet_of_a_scenario(fleetsim: Command, jobs: Path) -> None:
     assert (document["fleet"], document["jobs"], document["jobs_with_recorded_wait"]) == ("two", 400, 400)
 
 
+def test_replay_says_what_it_passes_over_and_why(fleetsim: Command, tmp_path: Path) -> None:
+    rows = ["0,1,60", "10,0,60", "20,1,0", "30,1,", "40,1,60", "90,1,60", "95,1,60"]
+    (tmp_path / "some.csv").write_text("submit_s,gpus,runtime_s\n" + "\n".join(rows) + "\n")
+    asked = ("workload", "replay", tmp_path / "some.csv", "--cards", "2", "--until", "50s")
+    document = json.loads(fleetsim(*asked, "--format", "json").out)
+    assert document["jobs"] == 2
+    assert document["passed_over"] == {
+        "asks for no card": 1,
+        "ran for 0 s": 1,
+        "never started: no run time": 1,
+        "submitted outside of --since and --until": 2,
+    }
+    text = " ".join(fleetsim(*asked).out.split())
+    assert "2 jobs on 2 cards, fifo" in text
+    assert "Passed over, of 7 rows of the file: " in text
+    assert "2 submitted outside of --since and --until" in text
+    one = fleetsim("workload", "replay", tmp_path / "some.csv", "--cards", "2", "--until", "5s")
+    assert "1 job on 2 cards" in one.out
+
+
+def test_a_replay_of_a_scenario_counts_what_its_horizon_cuts(fleetsim: Command, jobs: Path) -> None:
+    file = jobs.with_name("s.yaml")
+    file.write_text(
+        "name: t\nstart: 2026-03-02\nhorizon: 10d\nworkload: {trace: {file: jobs.parquet}}\n"
+        "reliability: {profile: none}\nstrategies:\n"
+        "  - {name: two, leases: [{offer: a100-40g-8x, count: 1, plan: monthly}]}\n"
+    )
+    done = fleetsim("workload", "replay", jobs, "--scenario", file, "--format", "json")
+    document = json.loads(done.out)
+    assert 50 < document["jobs"] < 400
+    (reason,) = document["passed_over"]
+    assert reason.startswith("beyond the horizon")
+    assert document["passed_over"][reason] == 400 - document["jobs"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -119,6 +154,7 @@ def test_replay_on_a_fleet_of_a_scenario(fleetsim: Command, jobs: Path) -> None:
         (("check", "JOBS", "--model", "MODEL", "--policy", "luck"), "unknown queue policy"),
         (("check", "JOBS", "--model", "MODEL", "--cards", "1"), "the widest job needs 2 cards"),
         (("check", "JOBS", "--model", "CLASSES"), "no timed classes"),
+        (("check", "JOBS", "--model", "LOOP"), "a loop cannot be held against a record"),
         (("replay", "JOBS"), "either --cards, or --scenario"),
         (("replay", "JOBS", "--cards", "1"), "the widest job needs 2 cards"),
         (("replay", "JOBS", "--scenario", "MODEL"), "the scenario replays no trace"),
@@ -134,8 +170,14 @@ def test_wrong_input_is_told_and_nothing_is_written(
         "method: lora, samples: 10, rate: 1/day}]}\nstrategies:\n"
         "  - {name: a, leases: [{offer: a100-40g-custom, plan: monthly}]}\n"
     )
+    loop = jobs.with_name("l.yaml")
+    loop.write_text(
+        "name: t\nstart: 2026-01-01\nhorizon: 1d\nworkload: {timed: [{name: a, loop: {people: 2, think_s: "
+        "600}, kinds: [{share: 1, runtime_s: 60}]}]}\nstrategies:\n"
+        "  - {name: a, leases: [{offer: a100-40g-custom, plan: monthly}]}\n"
+    )
     before = sorted(jobs.parent.iterdir())
-    names = {"JOBS": jobs, "MODEL": model, "CLASSES": classes, "w.txt": jobs.with_name("w.txt")}
+    names = {"LOOP": loop, "JOBS": jobs, "MODEL": model, "CLASSES": classes, "w.txt": jobs.with_name("w.txt")}
     names |= {"none.parquet": jobs.with_name("none.parquet"), "none.yaml": jobs.with_name("none.yaml")}
     done = fleetsim("workload", *(names.get(one, one) for one in arguments))
     assert done.code == 2, done.out + done.err

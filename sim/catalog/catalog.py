@@ -142,17 +142,17 @@ def load_offers(path: Path | Traversable) -> tuple[Offer, ...]:
     return _items(_document(path), "offers", Offer)
 
 
-def load_catalog(extra: Path | None = None) -> Catalog:
-    """The shipped catalogue, and over it the user's own entries.
+def load_catalog(extra: Path | None = None, base: Catalog | None = None) -> Catalog:
+    """The shipped catalogue (or `base`), and over it the user's own entries.
 
     `extra` is a YAML file, or a folder of them, with any of the keys gpus, models, mig_profiles
-    and offers; an entry whose id is shipped replaces the shipped one. Raises InputError with file,
+    and offers; an entry whose id is known replaces the known one. Raises InputError with file,
     line and key.
     """
+    base = _shipped() if base is None else base
     if extra is None:
-        return _shipped()
+        return base
     documents = [_document(path) for path in _user_files(extra)]
-    base = _shipped()
     profiles = (*base.mig_profiles, *_mig_profiles(documents))
     gpus = {**base.gpus, **_by_id(documents, "gpus", Gpu)}
     whole = {name: gpu for name, gpu in gpus.items() if "/" not in name}

@@ -14,7 +14,7 @@ from sim.cli.console import complain
 
 __all__ = ["app"]
 
-PAGE = Path(__file__).parents[1] / "ui" / "script.py"
+PAGE = Path(__file__).parents[1] / "page.py"
 """The page as a script, inside the package, so that it is there after any kind of installation."""
 
 SAFE_OPTIONS = (
@@ -22,11 +22,13 @@ SAFE_OPTIONS = (
     "--server.headless=true",
     "--server.enableCORS=true",
     "--server.enableXsrfProtection=true",
+    "--server.enableStaticServing=true",
     "--server.allowedHosts=127.0.0.1",
     "--server.allowedHosts=localhost",
     "--server.maxUploadSize=5",
     "--server.maxMessageSize=50",
     "--server.fileWatcherType=none",
+    "--runner.postScriptGC=false",
     "--browser.gatherUsageStats=false",
     "--client.showErrorDetails=none",
     "--client.toolbarMode=minimal",

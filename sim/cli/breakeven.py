@@ -27,7 +27,16 @@ from sim.cli.finance_options import (
     read_share,
     write_chart,
 )
-from sim.cli.options import FormatOption, OutputFormat, PriceOption, SetOption, check_file, read_question
+from sim.cli.options import (
+    CatalogOption,
+    FormatOption,
+    OutputFormat,
+    PriceOption,
+    SetOption,
+    check_file,
+    read_question,
+    refuse_catalog,
+)
 from sim.errors import InputError, Problem
 
 __all__ = ["breakeven"]
@@ -82,6 +91,7 @@ def breakeven(
         ),
     ] = None,
     price: PriceOption = None,
+    own: CatalogOption = None,
     out: ChartOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
@@ -96,6 +106,7 @@ def breakeven(
     used = None if hours is None else _hours(hours)
     if (offer is None) == (scenario is None):
         raise InputError(Problem("give either an offer or a scenario", key="--offer"))
+    refuse_catalog(own, scenario)
     if scenario is not None:
         if used is not None:
             raise InputError(Problem("is for --offer: strategies lease all the time", key="--hours"))
@@ -106,7 +117,9 @@ def breakeven(
         if strategies is not None or set_:
             key = "--set" if set_ else "--strategies"
             raise InputError(Problem("is for strategies of a --scenario", key=key))
-        ways = offer_ways(load_catalog(), offer or "", count, plans, start, rule, used, price_choice(price))
+        ways = offer_ways(
+            load_catalog(own), offer or "", count, plans, start, rule, used, price_choice(price)
+        )
         place = "--plans"
     if len(ways) < 2:
         key, value = ("--strategies", strategies) if place is None else ("--plans", plans)

@@ -11,7 +11,7 @@ import typer
 
 from sim.catalog import Catalog, ReliabilityProfile, load_catalog
 from sim.cli.console import heading, print_json, print_table, say
-from sim.cli.options import FormatOption, OutputFormat
+from sim.cli.options import CatalogOption, FormatOption, OutputFormat
 from sim.experiments.wording import DASH
 from sim.model.base import Strict
 from sim.model.contract import Offer
@@ -50,13 +50,14 @@ def catalog(
             metavar="TEXT", help="Only entries with this text in any field, such as a100 or nvlink."
         ),
     ] = "",
+    own: CatalogOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Show the catalogue: offers with prices, cards, base models and failure profiles, with sources."""
     view = VIEWS[part]
     found = {
         name: item
-        for name, item in view.items(load_catalog()).items()
+        for name, item in view.items(load_catalog(own)).items()
         if find.casefold() in item.model_dump_json().casefold()
     }
     if format_ is OutputFormat.JSON:

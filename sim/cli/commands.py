@@ -12,12 +12,14 @@ from sim.cli.breakeven import breakeven
 from sim.cli.budget import budget
 from sim.cli.calibrate import calibrate
 from sim.cli.catalog import catalog
+from sim.cli.claims import claims
 from sim.cli.commit import commit
 from sim.cli.compare import compare
 from sim.cli.costs import costs
 from sim.cli.explain import explain
 from sim.cli.fit import fit
 from sim.cli.focus import focus
+from sim.cli.init import init
 from sim.cli.measure import measure
 from sim.cli.predict import predict
 from sim.cli.quote import quote
@@ -100,8 +102,10 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     measure,
     calibrate,
     catalog,
+    claims,
     validate,
     schema,
+    init,
     app,
 )
 

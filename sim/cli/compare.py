@@ -68,7 +68,7 @@ def compare(
     question = with_stopping(read_question(file, set_, price), until, select, most)
     check_folder(out)
     vault = None if fresh else Vault(out)
-    with shown_progress(progress, "simulating") as report:
+    with shown_progress(progress, "simulating", question.scenario) as report:
         comparison = compare_strategies(
             question,
             replications=replications,
@@ -87,7 +87,7 @@ def compare(
     scenario = comparison.question.scenario
     say(scenario.name, style="bold")
     length = f"{format_duration(scenario.horizon_us)} from {scenario.start:%Y-%m-%d}"
-    say(f"{length}, {comparison.number} replications a strategy, seed {comparison.seed}")
+    say(f"{length}, {comparison.counted} a strategy, seed {comparison.seed}")
     heading("Decision")
     print_parts(render(comparison))
     heading("Files")

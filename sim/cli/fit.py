@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from enum import StrEnum
@@ -12,17 +11,23 @@ from typing import Annotated, Any
 import typer
 
 from sim.catalog import Catalog, load_catalog
-from sim.catalog.reading import Document, validated
 from sim.cli.console import print_json
 from sim.cli.fit_both import print_both
-from sim.cli.fit_text import Answer, print_answers
-from sim.cli.options import FormatOption, OutputFormat, PriceLevel, PriceOption, SetOption, read_question
+from sim.cli.fit_text import print_answers
+from sim.cli.options import (
+    CatalogOption,
+    FormatOption,
+    OutputFormat,
+    PriceOption,
+    SetOption,
+    read_question,
+    refuse_catalog,
+)
 from sim.errors import InputError, Problem
-from sim.model.contract import Offer
+from sim.model.contract import PriceChoice
 from sim.model.scenario import JobClass
-from sim.physics import FitRow, fit_job
 from sim.physics.quantities import mean_of
-from sim.report.hourly import average_hour, hourly_cost
+from sim.report.fit_answers import fit_answers, job_of
 
 __all__ = ["fit"]
 
@@ -158,6 +163,7 @@ def fit(
         PlanName | None, typer.Option(help="Contract for the price of an hour; default: the list price.")
     ] = None,
     price: PriceOption = None,
+    own: CatalogOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Say for each offer of the catalogue whether a job fits, how fast it is and what a run costs.
@@ -165,13 +171,14 @@ def fit(
     Memory is checked on every card by itself: cards never pool it unless the job is split over them.
     """
     _one_source(context, model, scenario, class_, set_)
+    refuse_catalog(own, scenario)
     profile = performance
     if scenario is not None:
         question = read_question(scenario, set_, price)
         job, catalog = _class_of(question.scenario.workload.classes, class_, scenario), question.catalog
         profile = question.performance_source if performance is None else performance
     else:
-        catalog = load_catalog()
+        catalog = load_catalog(own)
         options = {
             "model": model,
             "method": method.value,
@@ -195,15 +202,11 @@ def fit(
     _ordinary(job, scenario)
     ours = "measured" if profile is None or (both and profile == "vendor") else profile
     asked = {"measured": ours, "vendor": "vendor"} if both else {ours: ours}
-    found = {
-        name: [
-            _answer(catalog.offers[row.offer], row, price, plan)
-            for row in fit_job(job, tuple(catalog.offers.values()), catalog, source)
-        ]
-        for name, source in asked.items()
-    }
+    level: PriceChoice | None = None if price is None else price.value
+    contract = None if plan is None else plan.value
+    found = {name: fit_answers(job, catalog, source, level, contract) for name, source in asked.items()}
     if format_ is OutputFormat.JSON:
-        offers = {name: [_entry(answer) for answer in answers] for name, answers in found.items()}
+        offers = {name: [answer.to_json() for answer in answers] for name, answers in found.items()}
         shown = offers if both else offers[ours]
         names = " and ".join(asked.values())
         print_json({"job": job.model_dump(mode="json"), "performance": names, "offers": shown})
@@ -236,10 +239,8 @@ def _one_source(
 
 def _job(options: dict[str, Any], catalog: Catalog) -> JobClass:
     """The job that the options describe; InputError as for a scenario file, with the option's name."""
-    model = options["model"]
-    if model not in catalog.models:
-        rule = "the base model must be one of the catalogue"
-        raise InputError(Problem(rule, key="--model", value=model, known=tuple(catalog.models)))
+    if options["model"] not in catalog.models:
+        return job_of(options, catalog)  # which refuses it with the known names
     for name in ("samples", "epochs"):
         if not 0 < options[name] < math.inf:
             raise InputError(Problem("must be a number above 0", key=f"--{name}", value=options[name]))
@@ -247,8 +248,7 @@ def _job(options: dict[str, Any], catalog: Catalog) -> JobClass:
         if options[name] > _LARGEST[name]:
             rule = f"must be at most {_LARGEST[name]:,.0f}"
             raise InputError(Problem(rule, key=f"--{name.replace('_', '-')}", value=options[name]))
-    data = {"name": "the job", "rate": "1/day", **options}
-    return validated(JobClass, data, Document("options", data, {}))
+    return job_of(options, catalog)
 
 
 def _ordinary(job: JobClass, scenario: Path | None) -> None:
@@ -302,22 +302,3 @@ def _class_of(classes: Sequence[JobClass], name: str | None, file: Path) -> JobC
         rule = "the scenario has no class of this name"
         raise InputError(Problem(rule, str(file), key="--class", value=name, known=known))
     return classes[0 if name is None else known.index(name)]
-
-
-def _answer(offer: Offer, row: FitRow, price: PriceLevel | None, plan: PlanName | None) -> Answer:
-    hour = average_hour(offer, None if price is None else price.value, None if plan is None else plan.value)
-    if hour is None or row.gpus is None:
-        return Answer(offer, row, hour, None, None)
-    per_hour = float(hourly_cost(offer, row.gpus, hour))
-    return Answer(offer, row, hour, per_hour, None if row.hours is None else per_hour * row.hours)
-
-
-def _entry(answer: Answer) -> dict[str, Any]:
-    return {
-        **dataclasses.asdict(answer.row),
-        "shortfall_gib": answer.row.shortfall_gib,
-        "price_per_hour": answer.per_hour,
-        "price_working": None if answer.price is None else answer.price.working,
-        "run_cost": answer.cost,
-        "currency": answer.offer.currency,
-    }

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.cli.console import heading, print_table, say
-from sim.cli.fit_text import Answer, is_narrow, print_job
+from sim.cli.fit_text import is_narrow, print_job
 from sim.experiments.wording import DASH, money, span
 from sim.model.work import JobClass
 from sim.physics import FitRow
+from sim.report.fit_answers import FitAnswer
 
 __all__ = ["print_both"]
 
 
-def print_both(job: JobClass, measured: Sequence[Answer], vendor: Sequence[Answer]) -> None:
+def print_both(job: JobClass, measured: Sequence[FitAnswer], vendor: Sequence[FitAnswer]) -> None:
     """One row an offer: cards, memory, hours and money by each profile, and how far the hours are apart."""
     print_job(job)
     heading("By published measurements, and by the articles")
@@ -31,12 +32,12 @@ def print_both(job: JobClass, measured: Sequence[Answer], vendor: Sequence[Answe
     say("The articles give the sellers' own figures; where they differ, plan with the measured ones.")
 
 
-def _one_each(answers: Sequence[Answer]) -> list[Answer]:
+def _one_each(answers: Sequence[FitAnswer]) -> list[FitAnswer]:
     """The first row of each offer."""
     return list({answer.offer.id: answer for answer in reversed(answers)}.values())[::-1]
 
 
-def _cells(ours: Answer, theirs: Answer) -> tuple[object, ...]:
+def _cells(ours: FitAnswer, theirs: FitAnswer) -> tuple[object, ...]:
     apart = DASH
     if ours.row.hours and theirs.row.hours:
         apart = f"x {ours.row.hours / theirs.row.hours:.2g}"

@@ -10,28 +10,14 @@ from rich.console import Console
 
 from sim.cli.console import PIPE_WIDTH, heading, print_table, say
 from sim.experiments.wording import DASH, money, span
-from sim.model.contract import Offer
 from sim.model.work import JobClass
 from sim.physics import FitRow
-from sim.report.hourly import HourlyPrice
+from sim.report.fit_answers import FitAnswer
 
-__all__ = ["Answer", "is_narrow", "print_answers", "print_job"]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Answer:
-    """One offer, with the price of an hour and of a run."""
-
-    offer: Offer
-    row: FitRow
-    price: HourlyPrice | None
-    per_hour: float | None
-    """Currency an hour for all units that the job takes."""
-    cost: float | None
-    """Currency a run."""
+__all__ = ["is_narrow", "print_answers", "print_job"]
 
 
-def print_answers(job: JobClass, answers: Sequence[Answer]) -> None:
+def print_answers(job: JobClass, answers: Sequence[FitAnswer]) -> None:
     """Print what fits, cheapest run first, what does not and what would help, and where memory goes."""
     print_job(job)
     fitting = sorted((a for a in answers if a.row.fits), key=lambda a: (a.cost is None, a.cost or 0.0))
@@ -58,9 +44,9 @@ def print_job(job: JobClass) -> None:
     )
 
 
-def _print_remedies(short: Sequence[Answer]) -> None:
+def _print_remedies(short: Sequence[FitAnswer]) -> None:
     """The ladder of each kind of card that is too small; offers with one kind share it."""
-    ladders: dict[str, list[Answer]] = {}
+    ladders: dict[str, list[FitAnswer]] = {}
     for answer in short:
         if answer.row.remedies:
             ladders.setdefault(answer.row.gpu, []).append(answer)
@@ -83,7 +69,7 @@ def _print_remedies(short: Sequence[Answer]) -> None:
         print_table(columns, rows, text=(0, 5, 6))
 
 
-def _print_refused(answers: Sequence[Answer]) -> None:
+def _print_refused(answers: Sequence[FitAnswer]) -> None:
     """Other ways to divide the job over the cards of a row, plain ones first, then the fastest few."""
     rows: list[Sequence[object]] = []
     for answer in answers:
@@ -101,7 +87,7 @@ _REFUSED_SHOWN = 4
 """Ways shown for each offer; the JSON answer has all."""
 
 
-def _print_fitting(answers: Sequence[Answer]) -> None:
+def _print_fitting(answers: Sequence[FitAnswer]) -> None:
     heading("Fits, cheapest run first")
     numbers = ("Offer", "Cards", "Margin\nGiB", "Tokens\na second", "Run", "Cost of\na run")
     words = ("Support", "How; what limits it")
@@ -124,7 +110,7 @@ def is_narrow() -> bool:
     return sys.stdout.isatty() and Console(file=sys.stdout).width < PIPE_WIDTH
 
 
-def _cells(answer: Answer) -> tuple[object, ...]:
+def _cells(answer: FitAnswer) -> tuple[object, ...]:
     row = answer.row
     speed = DASH if row.tokens_per_s is None else f"{row.tokens_per_s:,.0f}"
     cost = money(answer.cost, answer.offer.currency)
@@ -163,7 +149,7 @@ def _support(row: FitRow) -> str:
     return f"memory {row.memory_support},\nspeed {row.support}"
 
 
-def _print_memory(answers: Sequence[Answer]) -> None:
+def _print_memory(answers: Sequence[FitAnswer]) -> None:
     """Parts of the peak of one card; offers with the same parts share a column, and are named below it."""
     found: dict[tuple[str, ...], list[str]] = {}
     for answer in answers:
@@ -195,7 +181,7 @@ def _quantity(value: object) -> str:
     return f"{value:,g}" if isinstance(value, int | float) else "the mean of"
 
 
-def _by_working(answers: Sequence[Answer]) -> dict[str, list[str]]:
+def _by_working(answers: Sequence[FitAnswer]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for answer in answers:
         if answer.price is not None:

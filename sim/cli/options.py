@@ -16,6 +16,7 @@ from sim.errors import InputError, Problem
 from sim.load import Question, load
 
 __all__ = [
+    "CatalogOption",
     "FormatOption",
     "JobsOption",
     "OutputFormat",
@@ -28,6 +29,7 @@ __all__ = [
     "check_file",
     "check_folder",
     "read_question",
+    "refuse_catalog",
     "strategy_number",
     "workers",
 ]
@@ -72,6 +74,10 @@ PriceOption: TypeAlias = Annotated[
     PriceLevel | None,
     typer.Option(help="End of published price ranges to pay; default: the scenario's, else mid."),
 ]
+CatalogOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--catalog", metavar="FILE", help="Your own price list over the shipped catalogue."),
+]
 StrategyOption: TypeAlias = Annotated[
     str | None, typer.Option(metavar="NAME", help="Name of a strategy of the scenario; default: the first.")
 ]
@@ -87,6 +93,13 @@ def read_question(
         scenario = question.scenario.model_copy(update={"experiment": experiment})
         question = dataclasses.replace(question, scenario=scenario)
     return question if price is None else dataclasses.replace(question, price=price.value)
+
+
+def refuse_catalog(own: Path | None, scenario: Path | None) -> None:
+    """InputError where a price list is given beside a scenario, which names its own."""
+    if own is not None and scenario is not None:
+        rule = f"a scenario names its price list itself: catalog: {own.name}"
+        raise InputError(Problem(rule, key="--catalog", value=str(own)))
 
 
 def check_folder(out: Path) -> None:

@@ -7,19 +7,23 @@ from typing import Annotated
 
 import typer
 
+from sim.catalog import load_catalog
 from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.options import (
+    CatalogOption,
     FormatOption,
     OutputFormat,
     PriceOption,
     SetOption,
     StrategyOption,
     read_question,
+    refuse_catalog,
     strategy_number,
 )
 from sim.errors import InputError, Problem
 from sim.experiments.quote import Asked, Quote, asked_question
 from sim.experiments.quote import quote as quoted
+from sim.model.contract import PriceChoice
 
 __all__ = ["quote"]
 
@@ -65,6 +69,7 @@ def quote(
         typer.Option(metavar="FILE", help="Quote the leases of a strategy of this scenario instead."),
     ] = None,
     strategy: StrategyOption = None,
+    own: CatalogOption = None,
     set_: SetOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
@@ -78,6 +83,7 @@ def quote(
         "--repeat-purchase": repeat_purchase or None, "--timezone": timezone,
     }  # fmt: skip
     given = [name for name, value in lease.items() if value is not None]
+    refuse_catalog(own, scenario)
     if scenario is not None:
         if given:
             rule = "a quote is for a lease (--offer ...) or for a --scenario, not for both"
@@ -96,7 +102,8 @@ def quote(
             offer, count or 1, plan, start, months, tuple(option or ()), repeat_purchase, tuple(term or ()),
             list_price, timezone,
         )  # fmt: skip
-        found = quoted(asked_question(asked, None if price is None else price.value), 0)
+        level: PriceChoice | None = None if price is None else price.value
+        found = quoted(asked_question(asked, level, load_catalog(own)), 0)
     if format_ is OutputFormat.JSON:
         print_json(found.to_json())
         return

@@ -30,21 +30,26 @@ def report(
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Write a stored run as one HTML page with charts, tables, assumptions and sources; it opens offline."""
-    from sim.experiments.files import slug
     from sim.experiments.run_list import COMPARISONS, listed, sound_run
-    from sim.experiments.stored import open_run
-    from sim.report.page import page
+    from sim.experiments.run_study import STUDIES
 
     folder = sound_run(run, out, COMPARISONS)
     kind = listed(folder).kind
+    if kind in STUDIES:
+        _report_study(folder, kind, output, format_)
+        return
     if kind not in (*COMPARISONS, "unknown"):
-        rule = f"a report is made of a comparison, not of a {kind}; its charts and tables are in its folder"
-        raise InputError(Problem(rule, str(folder), known=COMPARISONS))
+        rule = f"a report is made of a comparison or a study, not of a {kind}"
+        raise InputError(Problem(rule, str(folder), known=(*COMPARISONS, *STUDIES)))
+    _report_run(folder, output, format_)
+
+
+def _report_run(folder: Path, output: Path | None, format_: OutputFormat) -> None:
+    from sim.experiments.stored import open_run
+    from sim.report.page import page
+
     stored = open_run(folder)
-    if output is None:
-        output = Path(f"{slug(stored.question.scenario.name)}-{stored.manifest['run_id']}.html")
-    check_file(output, "--output", (".html", ".htm"))
-    _refuse_runs(output)
+    output = _place(output, stored.question.scenario.name, str(stored.manifest["run_id"]))
     made = page(stored)
     data = made.html.encode("utf-8")
     _write(output, data)
@@ -55,8 +60,38 @@ def report(
         )
         return
     raised = sum(flag.state == "raised" for flag in made.flags)
-    say(f"{output} holds the report, {len(data) / 1e6:,.1f} MB; it opens without a network.")
+    _told(output, data)
     say(f"Warning lines of the articles: {raised} raised, of {len(made.flags)} looked at.")
+
+
+def _report_study(folder: Path, kind: str, output: Path | None, format_: OutputFormat) -> None:
+    """A sweep or a sensitivity study; it has no ledgers, so no warning lines are looked at."""
+    from sim.experiments.run_study import open_study
+    from sim.report.page_studies import study_page
+
+    study = open_study(folder, kind)
+    output = _place(output, str(study.document.get("scenario", "")), folder.resolve().name)
+    data = study_page(study).encode("utf-8")
+    _write(output, data)
+    if format_ is OutputFormat.JSON:
+        print_json({"run": folder.resolve().name, "file": str(output), "bytes": len(data), "flags": []})
+        return
+    _told(output, data)
+
+
+def _place(output: Path | None, scenario: str, run: str) -> Path:
+    """Where the page is written; InputError for a place that cannot be."""
+    from sim.experiments.files import slug
+
+    if output is None:
+        output = Path(f"{slug(scenario)}-{run}.html")
+    check_file(output, "--output", (".html", ".htm"))
+    _refuse_runs(output)
+    return output
+
+
+def _told(output: Path, data: bytes) -> None:
+    say(f"{output} holds the report, {len(data) / 1e6:,.1f} MB; it opens without a network.")
 
 
 def _refuse_runs(output: Path) -> None:

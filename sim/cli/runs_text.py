@@ -63,7 +63,7 @@ def print_run(run: Listed, comparison: Comparison, manifest: Mapping[str, Any]) 
     say(plain(comparison.question.scenario.name), style="bold")
     finished = run.finished[:16].replace("T", " ")
     say(
-        f"{run.kind} {run.id}, finished {finished} UTC; {comparison.replications:,} replications a strategy, "
+        f"{run.kind} {run.id}, finished {finished} UTC; {comparison.counted} a strategy, "
         f"seed {comparison.seed}; fleetsim {run.version}"
     )
     for change in manifest.get("changes", ()):

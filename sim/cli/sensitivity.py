@@ -132,6 +132,8 @@ def _ranges(texts: Sequence[str]) -> dict[str, tuple[float, float]]:
 
 
 def _print(study: Study, folder: Path) -> None:
+    from sim.experiments.knobs_table import titled
+
     found = study.tornado
     scenario = found.question.scenario
     say(scenario.name, style="bold")
@@ -154,7 +156,7 @@ def _print(study: Study, folder: Path) -> None:
     heading("Ranges")
     for bar in found.bars:
         mark = " (assumed)" if bar.knob.assumed else ""
-        say(f"- {bar.knob.name}: {bar.knob.why}{mark}.")
+        say(f"- {titled(bar.knob)}: {bar.knob.why}{mark}.")
     for title, lines in (("Notes", found.notes), ("Assumptions", found.assumptions)):
         if lines:
             heading(title)
@@ -181,7 +183,7 @@ def _row(bar: Bar, found: Tornado) -> tuple[object, ...]:
         for one in (bar.difference_low, bar.difference_high)
     ]
     return (
-        knob.title,
+        knob.name,
         knob.unit,
         *(f"{number:.4g}" for number in (knob.low, knob.base, knob.high)),
         value(bar.low.mean, found.unit),
@@ -194,12 +196,12 @@ def _flips(found: Tornado) -> list[str]:
     from sim.experiments.sensitivity_store import never
 
     lines = [
-        f"{flip.knob.title}: at {flip.value:.4g} {flip.knob.unit} (base {flip.knob.base:.4g}, between "
+        f"{flip.knob.name}: at {flip.value:.4g} {flip.knob.unit} (base {flip.knob.base:.4g}, between "
         f"{min(flip.before, flip.after):.4g} and {max(flip.before, flip.after):.4g}), to "
         + (f"{quoted(flip.decision)}" if flip.decision is not None else "none, for none meets the target")
         for flip in found.flips
     ]
-    steady = [f"{knob.title} ({knob.low:.4g} to {knob.high:.4g})" for _, knob in never(found)]
+    steady = [f"{knob.name} ({knob.low:.4g} to {knob.high:.4g})" for _, knob in never(found)]
     if steady:
         lines.append(f"At no end of its range for: {', '.join(steady)}.")
     return lines
@@ -214,7 +216,7 @@ def _print_sobol(found: Sobol, unit: str) -> None:
             say("No input moves it, so there is nothing to share out.")
             continue
         rows = [
-            (index.knob.title, f"{index.first:.2f} +- {index.first_half:.2f}",
+            (index.knob.name, f"{index.first:.2f} +- {index.first_half:.2f}",
              f"{index.total:.2f} +- {index.total_half:.2f}")
             for index in one.inputs
         ]  # fmt: skip

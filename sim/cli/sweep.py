@@ -156,10 +156,9 @@ def _print(found: Sweep, folder: Path) -> None:
     scenario = found.question.scenario
     say(scenario.name, style="bold")
     kind = "pairs" if found.paired else "cells"
-    most = max(cell.replications for cell in found.cells)
     say(
         f"{len(found.cells):,} {kind} of {', '.join(axis.key for axis in found.axes)}; "
-        f"{len(found.strategies):,} strategies, {most:,} replications each, seed {scenario.experiment.seed}, "
+        f"{len(found.strategies):,} strategies, {found.counted} each, seed {scenario.experiment.seed}, "
         "on the same jobs and failures"
     )
     filled = found.filled

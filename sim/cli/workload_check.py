@@ -26,6 +26,7 @@ from sim.load import load
 from sim.model.timed import TimedClass
 from sim.workload.goodness import Line, goodness
 from sim.workload.record import Record
+from sim.workload.wording import counted
 
 __all__ = ["check_file"]
 
@@ -67,6 +68,10 @@ def check_file(
     if not classes:
         rule = "the scenario has no timed classes to hold against the record"
         raise InputError(Problem(rule, str(model), key="workload.timed"))
+    for place, one in enumerate(classes):
+        if one.loop is not None:
+            rule = "a loop cannot be held against a record: when its runs are submitted depends on the fleet"
+            raise InputError(Problem(rule, str(model), key=f"workload.timed.{place}.loop", value=one.name))
     record = read_jobs(file, start, timezone, since, until)
     _wide_enough(cards, record, classes)
     lines = goodness(record, classes, seed=seed)
@@ -78,7 +83,7 @@ def check_file(
     if format_ is OutputFormat.JSON:
         print_json(_document(file, model, record, lines, waits))
         return
-    say(f"{file}: {len(record):,} jobs, against {model}", style="bold")
+    say(f"{file}: {counted(len(record))}, against {model}", style="bold")
     for topic, title in _TITLES.items():
         heading(f"{title} ({next(line.unit for line in lines if line.topic == topic)})")
         rows = [_row(line) for line in lines if line.topic == topic]

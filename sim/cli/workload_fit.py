@@ -22,6 +22,7 @@ from sim.cli.workload_record import (
 from sim.errors import RunError
 from sim.workload.fit import ClassFit, WorkloadFit, fit_workload
 from sim.workload.fit_text import remarks, scenario_text
+from sim.workload.wording import counted
 
 __all__ = ["fit_file"]
 
@@ -55,7 +56,9 @@ def fit_file(
     if format_ is OutputFormat.JSON:
         print_json(_document(found, file, out))
         return
-    say(f"{file}: {len(record):,} jobs in {record.length_s / 86_400:.1f} days, {record.load:.1f} cards busy")
+    say(
+        f"{file}: {counted(len(record))} in {record.length_s / 86_400:.1f} days, {record.load:.1f} cards busy"
+    )
     columns = ("class", "jobs", "jobs a day", "batches of", "window s", "alike", "run times")
     print_table(columns, [_row(one) for one in found.classes], text=(0, 6))
     for line in remarks(found):
@@ -104,6 +107,7 @@ def _document(found: WorkloadFit, file: Path, out: Path | None) -> dict[str, Any
                 "profile": one.arrivals.profile_form,
                 "busy": one.timed.busy.model_dump(),
                 "alike": one.timed.alike.model_dump(),
+                "retries": _retries(one),
                 "kinds": [
                     {"gpus": kind.gpus, "state": kind.state, "jobs": times.jobs, "run_times": times.form}
                     for kind, times in zip(one.timed.kinds, one.runtimes, strict=True)
@@ -113,6 +117,20 @@ def _document(found: WorkloadFit, file: Path, out: Path | None) -> dict[str, Any
         ],
         "remarks": list(remarks(found)),
         "out": None if out is None else str(out),
+    }
+
+
+def _retries(one: ClassFit) -> dict[str, Any] | None:
+    found = one.retries
+    if found is None:
+        return None
+    pauses = sorted(found.pause_s.tolist())
+    return {
+        "failed": found.failed,
+        "followed": found.followed,
+        "done_followed": found.followed_done,
+        "most": found.most,
+        "median_pause_s": pauses[len(pauses) // 2] if pauses else None,
     }
 
 

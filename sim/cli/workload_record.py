@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import typer
 
 from sim.errors import InputError, Problem
@@ -23,10 +24,15 @@ __all__ = [
     "StartOption",
     "TimezoneOption",
     "UntilOption",
+    "jobs_of",
+    "passed_over",
     "read_jobs",
+    "record_in",
     "recorded_waits",
 ]
 
+Jobs: TypeAlias = tuple[pa.Table, Mapping[str, Any]]
+"""Jobs in the normal form, and what the import said."""
 JobsFile: TypeAlias = Annotated[
     Path,
     typer.Argument(metavar="JOBS.parquet", help="Jobs of an import; or a dump or table, imported first."),
@@ -53,24 +59,43 @@ def read_jobs(
     file: Path, start: str | None, timezone: str | None, since: str | None, until: str | None
 ) -> Record:
     """The record that the options ask for; InputError with the option that is wrong."""
-    jobs, about = _table(file)
-    record = record_from(jobs, about, str(file), _time(start), timezone)
+    return record_in(jobs_of(file), file, start, timezone, since, until)
+
+
+def record_in(
+    jobs: Jobs, file: Path, start: str | None, timezone: str | None, since: str | None, until: str | None
+) -> Record:
+    """As `read_jobs`, of jobs that are read already."""
+    record = record_from(*jobs, str(file), _time(start), timezone)
     if since is None and until is None:
         return record
     begin = 0.0 if since is None else _seconds("--since", since)
     return record.between(begin, None if until is None else _seconds("--until", until))
 
 
-def recorded_waits(file: Path) -> dict[str, float]:
+def recorded_waits(jobs: pa.Table) -> dict[str, float]:
     """Recorded waits of jobs, seconds, by their ids; jobs without one are left out."""
-    jobs, _ = _table(file)
     if "id" not in jobs.column_names or "wait_s" not in jobs.column_names:
         return {}
     pairs = zip(jobs.column("id").to_pylist(), jobs.column("wait_s").to_pylist(), strict=True)
     return {name: wait for name, wait in pairs if name is not None and wait is not None}
 
 
-def _table(file: Path) -> tuple[pa.Table, Mapping[str, Any]]:
+def passed_over(jobs: pa.Table, without_run: int, played: int, beyond: str) -> dict[str, int]:
+    """Reason -> rows of the file that are not played; with those played they are all rows.
+
+    `without_run`: rows that the record has left out; `beyond`: why the others are not among the `played`.
+    """
+    found: dict[str, int] = {}
+    if "left_out" in jobs.column_names:
+        for pair in pc.value_counts(jobs.column("left_out").drop_null().cast(pa.string())).to_pylist():
+            found[pair["values"]] = pair["counts"]
+    found["no run time, cards or time of submission"] = without_run
+    found[beyond] = max(0, len(jobs) - sum(found.values()) - played)
+    return {reason: count for reason, count in found.items() if count}
+
+
+def jobs_of(file: Path) -> Jobs:
     """Jobs of an import as they stand; anything else is imported by its plain reading."""
     if file.suffix.lower() == ".parquet":
         with open_trace(file) as trace:

@@ -18,13 +18,16 @@ from sim.cli.workload_record import (
     StartOption,
     TimezoneOption,
     UntilOption,
-    read_jobs,
+    jobs_of,
+    passed_over,
+    record_in,
     recorded_waits,
 )
 from sim.decisions.policies import POLICIES
 from sim.errors import InputError, Problem, RunError
 from sim.experiments.replay import Distance, Replay, compared, replay_on_cards, replay_on_strategy
 from sim.load import load
+from sim.workload.wording import counted
 
 __all__ = ["replay_file"]
 
@@ -65,25 +68,35 @@ def replay_file(
         if question.scenario.workload.trace is None:
             rule = "the scenario replays no trace"
             raise InputError(Problem(rule, str(scenario), key="workload.trace"))
-        replay = replay_on_strategy(question, strategy_number(question, strategy), recorded_waits(file))
+        jobs = jobs_of(file)
+        number = strategy_number(question, strategy)
+        replay = replay_on_strategy(question, number, recorded_waits(jobs[0]))
+        beyond = "beyond the horizon, or not what the scenario asks of its trace (since, until, teams, scale)"
+        over = passed_over(jobs[0], 0, len(replay.submit_h), beyond)
     else:
-        record = read_jobs(file, start, timezone, since, until)
+        jobs = jobs_of(file)
+        record = record_in(jobs, file, start, timezone, since, until)
         widest = int(record.gpus.max())
         if cards is None or cards < widest:
             raise InputError(Problem(f"the widest job needs {widest} cards", key="--cards", value=cards))
         replay = replay_on_cards(record, cards, policy)
+        over = passed_over(jobs[0], record.left_out, len(record), "submitted outside of --since and --until")
     found = compared(replay)
     written = [] if out is None else _draw(replay, out)
     if format_ is OutputFormat.JSON:
-        print_json({"file": str(file), **_document(replay, found), "charts": [str(path) for path in written]})
+        document = {"file": str(file), **_document(replay, found), "passed_over": over}
+        print_json({**document, "charts": [str(path) for path in written]})
         return
     _print(replay, found, file)
+    if over:
+        reasons = "; ".join(f"{count:,} {reason}" for reason, count in over.items())
+        say(f"Passed over, of {len(jobs[0]):,} rows of the file: {reasons}.")
     for path in written:
         say(f"{path}")
 
 
 def _print(replay: Replay, found: Distance | None, file: Path) -> None:
-    say(f"{file}: {len(replay.submit_h):,} jobs on {replay.fleet}")
+    say(f"{file}: {counted(len(replay.submit_h))} on {replay.fleet}")
     if found is None:
         figures = _plain(replay)
         print_table(("wait", "simulated h"), [(name, f"{value:.4g}") for name, value in figures.items()])
@@ -93,9 +106,9 @@ def _print(replay: Replay, found: Distance | None, file: Path) -> None:
     rows += [(f"{100 * q:g} %", f"{a:.4g}", f"{b:.4g}") for q, (a, b) in found.quantiles.items()]
     print_table(("wait", "recorded h", "simulated h"), rows)
     say(
-        f"{found.jobs:,} jobs have both. Kolmogorov-Smirnov distance {found.kolmogorov_smirnov:.3f} (largest "
-        f"difference in the share of jobs that waited at most so long); Wasserstein distance "
-        f"{found.wasserstein_h:.3g} h (mean shift of a wait)."
+        f"Of {counted(found.jobs)} both are known. Kolmogorov-Smirnov distance "
+        f"{found.kolmogorov_smirnov:.3f} (largest difference in the share of jobs that waited "
+        f"at most so long); Wasserstein distance {found.wasserstein_h:.3g} h (mean shift of a wait)."
     )
     if found.spearman is not None:
         say(f"Rank correlation of the two waits of a job: {found.spearman:.2f}.")

@@ -13,6 +13,7 @@ import typer
 from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.options import FormatOption, OutputFormat, check_folder
 from sim.errors import InputError, Problem, RunError
+from sim.workload.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,7 +92,7 @@ def _draw(found: Description, jobs: pa.Table, folder: Path) -> list[Path]:
 def _tables(found: Description, file: Path) -> None:
     fit = "all" if found.replayable == found.jobs else f"{found.replayable:,}"
     since = "" if found.origin is None else f", from {found.origin:%Y-%m-%d %H:%M:%S}"
-    say(f"{file}: {found.jobs:,} jobs, {fit} of them fit for a replay, over {found.days:,.1f} days{since}.")
+    say(f"{file}: {counted(found.jobs)}, {fit} fit for a replay, over {found.days:,.1f} days{since}.")
     if found.by_hour:
         heading("Submissions by hour, local time")
         most = max(mean for _, mean in found.by_hour) or 1
@@ -108,7 +109,7 @@ def _tables(found: Description, file: Path) -> None:
     heading("Run times, h")
     print_table(("Width", "Jobs", "Mean", *_quantile_names()), _summaries(found.run_times.items()))
     if found.censored:
-        say(f"{found.censored:,} jobs with a run time that is not complete are left out of this table.")
+        say(f"{counted(found.censored)} with a run time that is not complete left out of this table.")
     if found.waits is not None:
         heading("Recorded waits, h")
         print_table(("", "Jobs", "Mean", *_quantile_names()), _summaries([("all", found.waits)]))
@@ -149,7 +150,7 @@ def _load(found: Description) -> None:
     busy = () if found.assumed_start else ("Busy,\nmean", "Busy,\nmost")
     print_table(("From day", *busy, "Without waits,\nmean", "Without waits,\nmost"), rows, text=())
     if found.suspended and not found.assumed_start:
-        say(f"{found.suspended:,} jobs were suspended for a while: their use is spread from start to end.")
+        say(f"{counted(found.suspended)} suspended for a while: that use is spread from start to end.")
     if found.assumed_start:
         say("No starts are recorded: the load is that of jobs that run as they are submitted.")
 

@@ -15,6 +15,7 @@ from sim.engine.lengths import expected
 from sim.engine.placer import Placer, Spot, Way
 from sim.engine.reservations import Board, Reservation
 from sim.engine.shortest import NEVER, ShapeQueue
+from sim.engine.stay import turn
 from sim.units import Micros
 
 __all__ = ["EasyQueue"]
@@ -32,6 +33,7 @@ class EasyQueue:
         self._begin = begin
         self._board = Board(pools)
         self._order: list[int] = []
+        """Turns of the waiting jobs, as a heap; stale ones are dropped when they come to the front."""
         self._runs: dict[int, Run] = {}
         self._shapes: dict[int, ShapeQueue] = {}
         self._arrived: list[int] = []
@@ -49,11 +51,12 @@ class EasyQueue:
         if shape is None:
             shape = self._shapes[job.shape] = ShapeQueue()
         shape.add(run, self._least_length(run))
-        heapq.heappush(self._order, job.id)
-        self._runs[job.id] = run
-        if job.id == self._order[0]:
+        mine = turn(run)
+        heapq.heappush(self._order, mine)
+        self._runs[mine] = run
+        if mine == self._order[0]:
             self.dirty = True
-        self._arrived.append(job.id)
+        self._arrived.append(mine)
         self.waiting += 1
         return True
 
@@ -62,11 +65,11 @@ class EasyQueue:
         removed = [run for run in self._runs.values() if unwanted(run)]
         for run in removed:
             self._take_out(run)
-        return sorted(removed, key=lambda run: run.job.id)
+        return sorted(removed, key=turn)
 
     def _take_out(self, run: Run) -> None:
-        del self._runs[run.job.id]
-        self._shapes[run.job.shape].drop(run)
+        del self._runs[turn(run)]
+        self._shapes[run.shape].drop(run)
         self.waiting -= 1
 
     def _head(self) -> Run | None:
@@ -76,7 +79,7 @@ class EasyQueue:
         return runs[order[0]] if order else None
 
     def _least_length(self, run: Run) -> Micros:
-        limit = run.job.limit_us
+        limit = run.limit_us
         if limit is not None:
             return limit
         spec = self._placer.executor.checkpoint
@@ -103,8 +106,8 @@ class EasyQueue:
         )
         if not fresh:
             # Nothing has changed for those that waited already: only newcomers can start.
-            for job in sorted(arrived):
-                self._try_to_pass(self._runs[job], now)
+            for newcomer in sorted(arrived):
+                self._try_to_pass(self._runs[newcomer], now)
             return
         while (head := self._head()) is not None and try_start(head):
             self._take_out(head)
@@ -118,7 +121,7 @@ class EasyQueue:
 
     def _let_others_pass(self, head: Run, now: Micros) -> None:
         """Offer the jobs behind the first, in order; a shape that cannot start is left out at once."""
-        first = head.job.id
+        first = turn(head)
         candidates: list[tuple[int, int]] = []
 
         def look(shape: int, after: int) -> None:
@@ -126,16 +129,16 @@ class EasyQueue:
             if queue.waiting:
                 run = queue.first(self._longest(shape, now), after)
                 if run is not None:
-                    candidates.append((run.job.id, shape))
+                    candidates.append((turn(run), shape))
 
         for shape in self._shapes:
             look(shape, first)
         heapq.heapify(candidates)
         while candidates:
-            job, shape = heapq.heappop(candidates)
-            self._try_to_pass(self._runs[job], now)
+            mine, shape = heapq.heappop(candidates)
+            self._try_to_pass(self._runs[mine], now)
             size = len(candidates)
-            look(shape, job)
+            look(shape, mine)
             if len(candidates) > size:
                 heapq.heappush(candidates, candidates.pop())
 

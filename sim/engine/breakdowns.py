@@ -43,8 +43,8 @@ class Breakdowns:
         self.records: list[FailureRecord] = []
         self._events = iter(events)
         self._tokens = count(1)
-        self._in_shop: list[Micros] = []
-        """When each of the spares that are away is mended, as a heap."""
+        self._spares: list[Micros] | None = None
+        """When each of the spares is there, as a heap; None: none has been taken yet."""
         models = [model for model, _ in pool.spec.failures_by_machine(len(pool.machines))]
         infancies = (model.infancy for model in models if model.infancy is not None)
         self._infancy_us = max((infancy.period_us for infancy in infancies), default=0)
@@ -96,27 +96,26 @@ class Breakdowns:
         """Time from notice to working order: as drawn, and the wait for a spare, and the rollback."""
         away_us = event.outage.repair_us
         model = self.pool.spec.failures_of(machine.lease)
-        if model is None or not event.moves:
+        if model is None or not event.moves or event.outage.exact:
             return away_us
         if model.snapshots is not None and not machine.disk_kept:
             away_us += model.snapshots.rollback_us
-        if model.spares is not None and event.outage.shop_us:
+        if model.spares is not None:
             away_us += self._wait_for_spare(event, model.spares.count)
         return away_us
 
     def _wait_for_spare(self, event: FailureEvent, count: int) -> Micros:
-        """A machine is taken from the spares, or from the shop as soon as one is mended there."""
+        """The spare that is there first is taken, and what failed is one once it is mended.
+
+        They are given out in the order in which machines fail, not in that in which it is noticed.
+        """
+        if not count:  # the provider mends the very machine that failed
+            return event.outage.shop_us
+        if self._spares is None:
+            self._spares = [0] * count
         noticed = event.at_us + event.outage.detect_us
-        while self._in_shop and self._in_shop[0] <= noticed:
-            heapq.heappop(self._in_shop)
-        free = len(self._in_shop) < count
-        # Without any spare of its own, the provider mends the very machine that failed.
-        ready = noticed if free else noticed + event.outage.shop_us
-        if not free and count:
-            ready = heapq.heappop(self._in_shop)
-        if free or count:
-            heapq.heappush(self._in_shop, noticed + event.outage.shop_us)
-        return ready - noticed
+        there_us = heapq.heapreplace(self._spares, noticed + event.outage.shop_us)
+        return max(0, there_us - noticed)
 
     def _send_away(self, runs: Sequence[Run]) -> None:
         """Planned work begins: jobs save their state and wait for other cards."""

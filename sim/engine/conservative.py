@@ -7,15 +7,15 @@ those behind it: a job starts early if it delays none of them.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sim.engine.execution import Executor
 from sim.engine.fleet import Pool
 from sim.engine.lengths import expected
-from sim.engine.placer import Placer, Spot, Way
+from sim.engine.placer import Placer, Spot
 from sim.engine.reservations import Board
-from sim.engine.stay import Run, Stay
+from sim.engine.stay import Run, Stay, turn
 from sim.engine.timeline import NEVER, Parts, Timeline, Windows
 from sim.model.rates import RunOption
 from sim.units import Micros
@@ -23,8 +23,8 @@ from sim.units import Micros
 __all__ = ["ConservativeQueue"]
 
 
-Gains = Mapping[Pool, Mapping[int, Micros]]
-"""Machines on which cards have become free, by pool, and from when on."""
+Gain = tuple[Pool, int, Micros, Micros]
+"""Cards of a machine of a pool have become free between two instants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,40 +55,41 @@ class ConservativeQueue:
         self._begin = begin
         self._board = Board(pools)
         self._order: list[int] = []
+        """Turns of the waiting jobs; runs, plans and holds go by them too."""
         self._runs: dict[int, Run] = {}
         self._plans: dict[int, _Plan] = {}
         """In order of submission: those of the first jobs of the queue."""
         self._lines: dict[Pool, Timeline] = {}
         self._broken = True
         """Whether what was planned on does not hold any more."""
-        self._early = False
-        """Whether cards have become free before they were expected to."""
+        self._gains: list[Gain] = []
+        """Cards that have become free before they were expected to."""
         self._changes = -1
 
     # --- the queue --------------------------------------------------------------------------
 
     def push(self, run: Run) -> bool:
         """Add a job; one that comes back to its old place makes all plans void."""
-        job = run.job.id
-        insort(self._order, job)
-        self._runs[job] = run
+        mine = turn(run)
+        insort(self._order, mine)
+        self._runs[mine] = run
         self.waiting += 1
-        if self._order[-1] != job:
+        if self._order[-1] != mine:
             self._broken = True
         return True
 
     def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
         """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
-        removed = [self._runs[job] for job in self._order if unwanted(self._runs[job])]
+        removed = [run for run in map(self._runs.__getitem__, self._order) if unwanted(run)]
         for run in removed:
             self._take_out(run)
             self._broken = True
         return removed
 
     def _take_out(self, run: Run) -> None:
-        job = run.job.id
-        del self._order[bisect_left(self._order, job)]
-        del self._runs[job]
+        mine = turn(run)
+        del self._order[bisect_left(self._order, mine)]
+        del self._runs[mine]
         self.waiting -= 1
 
     def started(self, stay: Stay) -> None:
@@ -101,13 +102,12 @@ class ConservativeQueue:
         self._board.left(stay)
         line = self._lines.get(stay.pool)
         if line is not None:
-            self._freed(line, *line.release(stay.run.job.id), self._executor.now)
+            self._freed(stay.pool, *line.release(turn(stay.run)), self._executor.now)
 
-    def _freed(self, line: Timeline, planned_us: Micros, parts: Parts, end_us: Micros) -> None:
+    def _freed(self, pool: Pool, planned_us: Micros, parts: Parts, end_us: Micros) -> None:
         """Cards that were held until one instant are free from another on."""
         if end_us < planned_us:
-            self._early = True
-            line.gain(parts, end_us)
+            self._gains += [(pool, machine, end_us, planned_us) for machine, _ in parts]
 
     def _hold(self, stay: Stay) -> None:
         parts: dict[int, int] = {}
@@ -115,7 +115,7 @@ class ConservativeQueue:
             if card.machine.up and not card.broken:  # others are not counted among the cards either
                 parts[card.machine.ordinal] = parts.get(card.machine.ordinal, 0) + 1
         end_us = max(self._board.end_of(stay), self._executor.now + 1)
-        self._lines[stay.pool].hold(stay.run.job.id, stay.start_us, end_us, tuple(sorted(parts.items())))
+        self._lines[stay.pool].hold(turn(stay.run), stay.start_us, end_us, tuple(sorted(parts.items())))
 
     # --- decisions --------------------------------------------------------------------------
 
@@ -125,9 +125,10 @@ class ConservativeQueue:
         changes = sum(pool.changes for pool in self._pools)
         if self._broken or changes != self._changes or self._board.overdue(now) or self._missed(now):
             self._begin_anew()
-        elif self._early:
+        elif self._gains:
             self._bring_forward(now)
-        self._changes, self._broken, self._early = changes, False, False
+        self._changes, self._broken = changes, False
+        self._gains.clear()
         while True:
             planned = self._plan_more(now)
             due = [job for job, plan in self._plans.items() if plan.start_us == now]
@@ -152,48 +153,41 @@ class ConservativeQueue:
         In order of submission, over and over: a job that moves may leave room for one before it. Since
         its last turn, only cards that have become free can let a job start earlier.
         """
-        lines = self._lines
-        while any(line.gained for line in lines.values()):
-            before = {pool: line.gained for pool, line in lines.items()}
-            for line in lines.values():
-                line.gained = {}  # what becomes free from here on counts at the next turn as well
-            for job, plan in list(self._plans.items()):
-                if plan.start_us > now:
-                    self._move(job, plan, now, before)
+        gains, plans = self._gains, self._plans
+        seen = dict.fromkeys(plans, 0)
+        """How many of the gains each has looked at."""
+        known = -1
+        while known < len(gains):
+            known = len(gains)
+            for job in seen:
+                if seen[job] < len(gains):
+                    if plans[job].start_us > now:
+                        self._move(job, plans[job], now, gains[seen[job] :])
+                    seen[job] = len(gains)
 
-    def _move(self, job: int, plan: _Plan, now: Micros, before: Gains) -> None:
-        gains = before
-        if any(line.gained for line in self._lines.values()):
-            gains = {
-                pool: {m: min(old.get(m, NEVER), new.get(m, NEVER)) for m in (*old, *new)}
-                for pool, old in before.items()
-                for new in (self._lines[pool].gained,)
-            }
-        run = self._runs[job]
-        if not any(self._may_move(run, way, plan.start_us, now, gains) for way in self._placer.tries(run)):
+    def _move(self, job: int, plan: _Plan, now: Micros, gains: Sequence[Gain]) -> None:
+        """To an earlier time, if there is one where cards have become free."""
+        if not self._may_move(job, plan, now, gains):
             return
-        line = self._lines[plan.pool]
-        line.release(job)
-        better = self._earliest(run, now, plan.start_us, gains)
+        planned = self._lines[plan.pool].release(job)
+        better = self._earliest(self._runs[job], now, plan.start_us, gains)
         self._set(job, plan if better is None else better)
         if better is not None:
-            line.gain(plan.parts, plan.start_us)
+            self._freed(plan.pool, *planned, plan.start_us)
 
-    def _may_move(self, run: Run, way: Way, before: Micros, now: Micros, gains: Gains) -> bool:
-        """Whether cards that have become free might let a run start before an instant."""
-        pool, option, _ = way
-        length = expected(run, pool, option, self._executor.checkpoint)
-        machines = [machine for machine, from_us in gains[pool].items() if from_us < before + length]
-        if not machines:
-            return False
-        line = self._lines[pool]
-        return line.has_hole(option.gpus, length, now, before, None if option.spans else machines)
-
-    def _where(self, run: Run, way: Way, before: Micros, gains: Gains) -> list[int]:
-        """Machines on which a run that starts before an instant could use what has become free."""
-        pool, option, _ = way
-        until = before + expected(run, pool, option, self._executor.checkpoint)
-        return [machine for machine, from_us in gains[pool].items() if from_us < until]
+    def _may_move(self, job: int, plan: _Plan, now: Micros, gains: Sequence[Gain]) -> bool:
+        """Whether cards that have become free let a job start earlier, all other plans as they are."""
+        run, before = self._runs[job], plan.start_us
+        for pool, option, _ in self._placer.tries(run):
+            length = expected(run, pool, option, self._executor.checkpoint)
+            until = _where(pool, before + length, gains)
+            if until:
+                line = self._lines[pool]
+                own = plan.parts if pool is plan.pool else ()
+                sooner = line.sooner_over_several if option.spans else line.sooner_on_one
+                if sooner(option.gpus, length, now, before, until, own):
+                    return True
+        return False
 
     def _plan_more(self, now: Micros) -> bool:
         planned = False
@@ -205,7 +199,9 @@ class ConservativeQueue:
             planned = True
         return planned
 
-    def _earliest(self, run: Run, now: Micros, before: Micros, gains: Gains | None = None) -> _Plan | None:
+    def _earliest(
+        self, run: Run, now: Micros, before: Micros, gains: Sequence[Gain] | None = None
+    ) -> _Plan | None:
         """The earliest place before an instant; ties go to the way that is tried first.
 
         `gains`: only there have cards become free; elsewhere there is nothing new.
@@ -215,8 +211,8 @@ class ConservativeQueue:
         for pool, option, _ in self._placer.tries(run):
             length = expected(run, pool, option, self._executor.checkpoint)
             line = self._lines[pool]
-            machines = None if gains is None else self._where(run, (pool, option, False), before, gains)
-            if machines == []:
+            machines = None if gains is None else _where(pool, before + length, gains)
+            if machines is not None and not machines:
                 continue
             if option.spans:
                 found = line.over_several(option.gpus, length, now, before, fill_gaps=rule.fill_gaps)
@@ -248,9 +244,18 @@ class ConservativeQueue:
         self._begin(run, (plan.pool, plan.option, cards))
         if run.stay is not None:  # it may be shorter than planned: nothing had to be fetched, say
             end_us = self._board.end_of(run.stay)
-            self._freed(line, *planned, end_us)
+            self._freed(plan.pool, *planned, end_us)
             # Bad luck may add a checkpoint: those planned behind it then have no place any more.
             self._broken = self._broken or end_us > planned[0]
+
+
+def _where(pool: Pool, end_us: Micros, gains: Sequence[Gain]) -> dict[int, Micros]:
+    """Machines of a pool on which cards have become free before an instant, and until when."""
+    until: dict[int, Micros] = {}
+    for gained, machine, from_us, until_us in gains:
+        if gained is pool and from_us < end_us:
+            until[machine] = max(until_us, until.get(machine, 0))
+    return until
 
 
 _NOTHING = RunOption(0, False, "none", 0, 0, 0.0, 0)

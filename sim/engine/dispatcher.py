@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from sim.decisions.policies import POLICIES
 from sim.decisions.sharing import alone_only
@@ -54,7 +55,10 @@ class Dispatcher:
         self._follow: Follower | None = None
         """Who must be told of every start and end of a stay."""
         self._queue = self._line(plan)
-        self._decides = self._decide
+        self._decides: Callable[[], None] = self._decide
+        if self._follow is None and not any(pool.burst for pool in pools):
+            # What `_decide` comes to; and nobody is told of starts, or makes room.
+            self._decides = partial(self._queue.start_what_fits, self._start_if_it_fits)
 
     def _line(self, plan: FleetPlan) -> Line:
         policy, parameters = POLICIES[plan.policy], plan.parameters
@@ -88,7 +92,7 @@ class Dispatcher:
 
     def submit(self, run: Run) -> None:
         """A job arrives: it is refused now, or queued."""
-        last = self._last_chance[run.job.shape]
+        last = self._last_chance[run.shape]
         if last is not None and run.job.submit_us >= last:
             self._refuse(run)
             return
@@ -99,7 +103,7 @@ class Dispatcher:
 
     def requeue(self, run: Run) -> None:
         """An interrupted job waits again, with its old place in the order."""
-        last = self._last_chance[run.job.shape]
+        last = self._last_chance[run.shape]
         if last is not None and self.executor.now >= last:
             self._refuse(run)
         else:
@@ -117,7 +121,7 @@ class Dispatcher:
         now = self.executor.now
         last = self._last_chance
         if any(chance is not None and chance == now for chance in last):
-            for run in self._queue.remove(lambda run: _over(last[run.job.shape], now)):
+            for run in self._queue.remove(lambda run: _over(last[run.shape], now)):
                 self._refuse(run)
 
     def _refuse(self, run: Run) -> None:
@@ -129,7 +133,7 @@ class Dispatcher:
         self.executor.on_ended(run)
 
     def _why_refused(self, run: Run) -> str:
-        shape = run.job.shape
+        shape = run.shape
         if self._ways[shape] and self._last_chance[shape] != -1:
             windows = any(span.windows is not None for pool in self.pools for span in pool.spec.leases)
             return f"the last lease{' or window' if windows else ''} that could hold it has ended"
@@ -181,6 +185,13 @@ class Dispatcher:
             self._follow.started(run.stay)
         return True
 
+    def _start_if_it_fits(self, run: Run) -> bool:
+        spot = self._placer.find(run)
+        if spot is None:
+            return False
+        self.executor.start(run, *spot)
+        return True
+
     def _begin(self, run: Run, spot: Spot) -> None:
         pool, option, cards = spot
         self.executor.start(run, pool, option, cards)
@@ -189,13 +200,13 @@ class Dispatcher:
 
     def _estimate(self, run: Run) -> Micros:
         """Expected run time on the cards that are tried first."""
-        ways = self._ways[run.job.shape]
+        ways = self._ways[run.shape]
         option = ways[0][1][0]
         return option.startup_us + round(run.job.work * option.us_per_work)
 
     def burst_units(self, run: Run) -> int | None:
         """Hourly units that one job needs; None: the hourly offer can never hold it."""
-        for pool, options in self._ways[run.job.shape]:
+        for pool, options in self._ways[run.shape]:
             if pool.burst:
                 fitting = (units_needed(option, pool.size) for option in options)
                 return min((units for units in fitting if units <= len(pool.machines)), default=None)

@@ -25,6 +25,7 @@ from sim.units import Micros
 
 __all__ = ["Executor", "Run", "Stay", "noise"]
 
+_COMPLETION = Order.COMPLETION
 _USER_ENDS = {"cancelled": "cancelled by its user", "failed": "failed by an error of its own"}
 
 
@@ -54,6 +55,8 @@ class Executor:
         """Whether somebody sees that a job's result is bad."""
         self.on_ended = on_ended
         """Called when a job is over: nothing more happens to it."""
+        self.keeps_history = False
+        """Whether some disks have snapshots, so that the past of jobs matters."""
         self.pacer = Pacer(env, self._complete)
         """Plans the ends of stays on divided cards."""
         self.attempts = AttemptWriter()
@@ -85,21 +88,21 @@ class Executor:
             stay.startup_us = self._startup(run, stay)
         if shares and isinstance(pool, SlicedPool):
             stay.startup_us += pool.prepare(stay, now)
-        self._resume(run, stay)
-        self._plan(stay)
+        self._plan(run, stay)
         if first:
             run.first_start_us = now
-        if shares and isinstance(stay, PacedStay):
-            self.pacer.begins(stay)
-            return
-        limit = run.job.limit_us
-        length = stay.length_us
+        if shares and isinstance(stay, SharedStay):
+            stay.plain = False
+            if isinstance(stay, PacedStay):
+                self.pacer.begins(stay)
+                return
+        length, limit, stop = stay.length_us, run.limit_us, stay.stop_us
         if limit is not None and limit < length:
             length = limit
-        if stay.stop_us is not None and stay.stop_us < length:
-            length = stay.stop_us
+        if stop is not None and stop < length:
+            length = stop
         stay.subject, stay.version, stay.callback = run, run.version, self._completes
-        self.env.put(now + length, Order.COMPLETION, stay)
+        self.env.put(now + length, _COMPLETION, stay)
 
     def _startup(self, run: Run, stay: Stay) -> Micros:
         option = stay.option
@@ -112,36 +115,37 @@ class Executor:
         there = max(machine.fetched.setdefault(option.stage_key, comes) for machine in machines)
         return startup + max(0, there - self.now)
 
-    def _resume(self, run: Run, stay: Stay) -> None:
+    def _resume(self, run: Run, stay: Stay, total: Micros) -> None:
         """Carry saved work over to the speed of these cards; work on a lost disk is gone."""
         if run.saved_where is not None and disk_lost(run):
             _, saved, kept = restored(run)
             stay.voided_card_us = run.kept_card_us - kept
             run.kept_card_us, run.saved_us = kept, saved
             forget_clean(run)
+        if total != run.total_us:
+            run.saved_us = run.saved_us * total // run.total_us
+            run.bad_us = None if run.bad_us is None else run.bad_us * total // run.total_us
+
+    def _plan(self, run: Run, stay: Stay) -> None:
+        """How much work is left, and how long that and its checkpoints take here."""
         option = stay.option
-        work = run.job.work * option.us_per_work
+        work = run.work * option.us_per_work
         if option.speed_noise:
             work *= noise(run.job, option)
         total = round(work) or 1
-        if run.total_us and total != run.total_us:
-            run.saved_us = run.saved_us * total // run.total_us
-            run.bad_us = None if run.bad_us is None else run.bad_us * total // run.total_us
+        if run.total_us:
+            self._resume(run, stay, total)
         run.total_us = total
-        run.saved_where = stay.cards[0]
-        run.saved_epoch = stay.cards[0].machine.disk_epoch
-        stay.remaining_us = total - run.saved_us
-        if stay.pool.has_snapshots:
+        card = run.saved_where = stay.cards[0]
+        run.saved_epoch = card.machine.disk_epoch
+        remaining = stay.remaining_us = total - run.saved_us
+        if self.keeps_history:
             stay.before_us, stay.before_card_us, stay.total_us = run.saved_us, run.kept_card_us, total
+            stay.ended_us, stay.gain_us = None, 0
             run.history = [*(run.history or ()), stay]
-
-    def _plan(self, stay: Stay) -> None:
-        cost = self.checkpoint.cost_us
-        cost = stay.cost_us = stay.option.checkpoint_us if cost is None else cost
-        every = self.checkpoint.every_us
-        if self._by_rule:
-            every = interval(self.checkpoint.rule, stay.cost_us, interruptions(stay))
-        remaining = stay.remaining_us
+        spec = self.checkpoint
+        cost = stay.cost_us = option.checkpoint_us if spec.cost_us is None else spec.cost_us
+        every = interval(spec.rule, cost, interruptions(stay)) if self._by_rule else spec.every_us
         if every is None or remaining <= every:
             stay.every_us = (remaining or 1) if every is None else every
             stay.length_us = stay.startup_us + remaining
@@ -149,11 +153,11 @@ class Executor:
             stay.every_us = every
             stay.pieces = pieces = -(-remaining // every)
             stay.length_us = stay.startup_us + remaining + (pieces - 1) * cost
-        end = user_end(stay.run) if stay.run.job.ends else None
+        end = user_end(run) if run.ends else None
         if end is not None:
-            total = stay.run.total_us
+            stay.plain = False
             stop = round(end.share * total) if end.after_us is None else min(end.after_us, total)
-            stay.stop_us = reached(stay, max(0, stop - stay.run.saved_us))
+            stay.stop_us = reached(stay, max(0, stop - run.saved_us))
 
     def _complete(self, moment: Timed) -> None:
         run: Run = moment.subject
@@ -162,15 +166,15 @@ class Executor:
         stay = run.stay
         now = self.env.now_us
         elapsed = now - stay.start_us
+        if stay.plain and elapsed >= stay.length_us and run.bad_us is None and not disk_lost(run):
+            self._finish(run, stay, now)
+            return
         if stay.paced and isinstance(stay, PacedStay):
             elapsed = stay.own_time(elapsed)
         if stay.stop_us is not None and elapsed >= stay.stop_us:
             self._end_by_user(run)
             return
         done = elapsed >= stay.length_us
-        if done and run.bad_us is None and not stay.shared and not disk_lost(run):
-            self._finish(run, stay, now)
-            return
         if done and run.bad_us is not None and self.finds(run, stay):
             self._leave(run, "bad_result", saves=False, voids=True)
             run.redone += 1
@@ -186,13 +190,14 @@ class Executor:
 
     def _finish(self, run: Run, stay: Stay, now: Micros) -> None:
         """The end of a job with which all went well, as it does most times: what `_record` comes to."""
-        pool, length = stay.pool, stay.length_us
+        pool, cards, length = stay.pool, stay.cards, stay.length_us
+        ordinals = [card.ordinal for card in cards] if len(cards) > 1 else (cards[0].ordinal,)
         self.attempts.add(
-            run.job.id, pool.spec.offer, pool.burst, [card.ordinal for card in stay.cards],
+            run.id, pool.spec.offer, pool.burst, ordinals,
             stay.start_us, now, "done", stay.startup_us, (stay.pieces - 1) * stay.cost_us,
             stay.remaining_us, 0, stay.voided_card_us,
         )  # fmt: skip
-        pool.give_back(stay.cards, now, stay.start_us)
+        pool.give_back(cards, now, stay.start_us)
         run.state, run.stay, run.end_us = "done", None, now
         run.run_us += length
         run.version += 1
@@ -279,7 +284,7 @@ class Executor:
         if voids:
             stay.voided_card_us += forget(run)
             saved = 0
-        elif where is not None and where.machine.disk_epoch != run.saved_epoch:
+        elif where is not None and disk_lost(run):
             found, at_snapshot, kept = restored(run)
             if found is stay:
                 saved = at_snapshot - stay.before_us
@@ -290,7 +295,7 @@ class Executor:
         if run.bad_us is not None and run.state != "done":
             forget_clean(run)
         run.run_us += elapsed
-        if stay.pool.has_snapshots:
+        if self.keeps_history:
             stay.ended_us, stay.gain_us = now, saved
         card_us: Micros | None = None
         if shared and isinstance(stay, SharedStay):

@@ -84,7 +84,7 @@ def forced_events(
         outage = (
             draw_one_outage(pool, event.kind, number, streams)
             if event.down_us is None
-            else Outage(0, event.down_us, None)
+            else Outage(0, event.down_us, None, exact=True)
         )
         hit: Iterable[int] = (event.machine,)
         if KINDS[event.kind].unit == "shared":

@@ -14,8 +14,10 @@ from sim.model.fleet import PoolSpec
 from sim.model.records import LeaseRecord
 from sim.units import Micros
 
-__all__ = ["RESERVED", "Card", "Machine", "Pool"]
+__all__ = ["HANDED_BACK", "RESERVED", "Card", "Machine", "Pool"]
 
+HANDED_BACK = -2
+"""In place of the time of a snapshot, where a disk was not lost."""
 RESERVED = "reserved"
 """Who holds a card that is kept out of training."""
 
@@ -64,7 +66,9 @@ class Machine:
         """Changes whenever what was on the data disk is gone."""
         self.disk_kept = True
         self.restored: list[Micros] = []
-        """For each loss of the disk: the time of the snapshot that stands there now; -1: none."""
+        """For each loss of the disk: the time of the snapshot that stands there now; -1: none.
+
+        `HANDED_BACK` where the unit went back to its provider: what its disk held was saved elsewhere."""
         self.fetched: dict[str, Micros] = {}
         """Base models on the disk, and when they were there."""
         self.fresh_us: Micros = 0
@@ -87,15 +91,14 @@ class Machine:
 class Pool:
     """All machines of one offer, leased or by the hour."""
 
-    shares = False
-    """Whether a card may hold several jobs (`sharing_pools`)."""
-
     def __init__(self, spec: PoolSpec, machines: int, *, burst: bool) -> None:
         self.spec = spec
         self.burst = burst
         self.size = spec.gpus_per_machine
         self.machines = [Machine(i, self.size, -1) for i in range(machines)]
         self.free = 0
+        self.shares = False
+        """Whether a card may hold several jobs (`sharing_pools`)."""
         self.emptiest_machine = False
         """Placement: take the machine with the most free cards, not the fewest that suffice."""
         self.fill_gaps = False
@@ -158,6 +161,9 @@ class Pool:
         self._set_free(machine, 0)
         machine.leased = False
         self.changes += self.burst
+        if self.burst:  # it may be rented again, with another disk
+            machine.disk_epoch += 1
+            machine.restored.append(HANDED_BACK)
         self.records.append(
             LeaseRecord(
                 offer=self.spec.offer, lease=machine.lease, machine=machine.ordinal, gpus=self.size,
@@ -218,10 +224,11 @@ class Pool:
     def give_back(self, cards: list[Card], now: Micros, started: Micros) -> None:
         """A job leaves its cards, which it held since `started`."""
         held = now - started
-        machine, back, usable = cards[0].machine, 0, False
-        for place, card in enumerate(cards):
+        machine, back = cards[0].machine, 0
+        usable = machine.leased and machine.away_since is None and not machine.down
+        for card in cards:
             # Cards of one machine stand together: its place in the index changes once for all of them.
-            if card.machine is not machine or not place:
+            if card.machine is not machine:
                 if back:
                     self._set_free(machine, machine.free + back)
                 machine, back = card.machine, 0

@@ -20,13 +20,13 @@ __all__ = ["expected", "expected_of_stay", "run_time"]
 
 def expected(run: Run, pool: Pool, option: RunOption, checkpoint: CheckpointSpec) -> Micros:
     """Time on the cards of a waiting job, as a reservation counts it."""
-    limit = run.job.limit_us
+    limit = run.limit_us
     return run_time(run, pool, option, checkpoint) if limit is None else limit
 
 
 def run_time(run: Run, pool: Pool, option: RunOption, checkpoint: CheckpointSpec) -> Micros:
     """Expected run time of a waiting job, whatever its limit; what it has saved is not run again."""
-    remaining = max(1, round(run.job.work * option.us_per_work))
+    remaining = max(1, round(run.work * option.us_per_work))
     if run.saved_us:
         saved = restored(run)[1] if disk_lost(run) else run.saved_us
         remaining -= saved * remaining // run.total_us

@@ -33,6 +33,8 @@ class Outage:
     """A failure of a card that a reset does not mend: its machine is replaced."""
     shop_us: Micros = 0
     """Time until what failed is mended and a spare again; used where spares are counted."""
+    exact: bool = False
+    """Whether the scenario says how long it lasts: nothing is added to that."""
 
 
 class Outages:

@@ -59,7 +59,7 @@ class Placer:
 
     def tries(self, run: Run) -> Sequence[Way]:
         """The ways of a job in the order in which they are tried now."""
-        ways = self._tries[run.job.shape]
+        ways = self._tries[run.shape]
         if not self.rule.by_price or len(ways) < 2:
             return ways
         job = run.job
@@ -76,7 +76,7 @@ class Placer:
 
     def find(self, run: Run) -> Spot | None:
         """Take the first cards that the job can have now; None if it fits nowhere."""
-        tries = self.tries(run) if self.rule.by_price else self._tries[run.job.shape]
+        tries = self.tries(run) if self.rule.by_price else self._tries[run.shape]
         for pool, option, touched in tries:
             if option.gpus <= pool.free:
                 cards = pool.take(option.gpus, option.spans, touched)

@@ -17,6 +17,7 @@ from sim.decisions.policies import Policy, least_used
 from sim.decisions.views import QueuedJob
 from sim.engine.execution import Run, Stay
 from sim.engine.fleet import Pool
+from sim.engine.stay import turn
 from sim.model.fleet import PolicyParameters
 from sim.units import Micros
 
@@ -62,38 +63,45 @@ _seen: Callable[[Any], QueuedJob] = partial(tuple.__new__, QueuedJob)
 class _Waiting:
     """Jobs in the order of their keys. Most come in that order, and those need no heap."""
 
-    __slots__ = ("early", "in_turn")
+    __slots__ = ("early", "first", "in_turn", "least")
 
-    def __init__(self) -> None:
+    def __init__(self, least: int) -> None:
+        self.least = least
+        """Fewest cards that one of them needs; 0 where nobody knows."""
         self.in_turn: deque[Entry] = deque()
         """Those that came in order: what first come first served lives on."""
         self.early: list[Entry] = []
         """A heap of those that go before one that came before them."""
+        self.first: Entry | None = None
+        """The first of all."""
 
     def push(self, entry: Entry) -> None:
+        first = self.first
+        if first is None or entry < first:
+            self.first = entry
         if not self.in_turn or self.in_turn[-1] < entry:
             self.in_turn.append(entry)
         else:
             heapq.heappush(self.early, entry)
 
-    def head(self) -> Entry | None:
+    def drop_first(self) -> None:
         early, in_turn = self.early, self.in_turn
-        if not early:
-            return in_turn[0] if in_turn else None
-        return early[0] if not in_turn or early[0] < in_turn[0] else in_turn[0]
-
-    def drop(self, head: Entry) -> None:
-        if self.in_turn and self.in_turn[0] is head:
-            self.in_turn.popleft()
+        if in_turn and in_turn[0] is self.first:
+            in_turn.popleft()
         else:
-            heapq.heappop(self.early)
+            heapq.heappop(early)
+        if early:
+            self.first = early[0] if not in_turn or early[0] < in_turn[0] else in_turn[0]
+        else:
+            self.first = in_turn[0] if in_turn else None
 
     def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
-        gone = [entry[-1] for entry in (*self.in_turn, *self.early) if unwanted(entry[-1])]
+        everybody = (*self.in_turn, *self.early)
+        gone = [entry[-1] for entry in everybody if unwanted(entry[-1])]
         if gone:
-            self.in_turn = deque(entry for entry in self.in_turn if not unwanted(entry[-1]))
-            self.early = [entry for entry in self.early if not unwanted(entry[-1])]
-            heapq.heapify(self.early)
+            self.in_turn = deque(sorted(entry for entry in everybody if not unwanted(entry[-1])))
+            self.early = []
+            self.first = self.in_turn[0] if self.in_turn else None
         return gone
 
 
@@ -133,6 +141,8 @@ class Queue:
         self._room = room
         self._by_shape = policy.when_blocked == "skip"
         self._lines: dict[int, _Waiting] = {}
+        self._by_size: list[_Waiting] = []
+        """The same, those that need few cards first."""
         self._only: Run | None = None
         """The one job that waits: most find an empty queue, and one job needs no order."""
         self.waiting = 0
@@ -143,9 +153,10 @@ class Queue:
         room = self._room
         if self.waiting == 1:
             self._only = run
-            return room is None or room.least[run.job.shape] <= room.free()
-        self._settle()
-        return self._insert(run) and (room is None or room.least[run.job.shape] <= room.free())
+            return room is None or room.least[run.shape] <= room.free()
+        if self._only is not None:
+            self._settle()
+        return self._insert(run) and (room is None or room.least[run.shape] <= room.free())
 
     def _settle(self) -> None:
         """Give the job that waited alone its place in the order."""
@@ -154,17 +165,18 @@ class Queue:
             self._insert(only)
 
     def _insert(self, run: Run) -> bool:
-        shape = run.job.shape if self._by_shape else 0
+        shape = run.shape if self._by_shape else 0
         line = self._lines.get(shape)
         if line is None:
-            line = self._lines[shape] = _Waiting()
+            line = self._lines[shape] = _Waiting(0 if self._room is None else self._room.least[shape])
+            self._by_size = sorted(self._lines.values(), key=lambda line: line.least)
         entry = (*self.key(run), run)
         in_turn = line.in_turn
         if in_turn and in_turn[-1] < entry:
             in_turn.append(entry)
             return False
         line.push(entry)
-        return line.head() is entry
+        return line.first is entry
 
     def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
         """Offer jobs to `try_start` in the policy's order until what is left is blocked."""
@@ -181,28 +193,23 @@ class Queue:
             self._skip_what_does_not_fit(try_start)
             return
         line, room = self._lines.get(0), self._room
-        while line is not None and (head := line.head() if line.early else line.in_turn[0]) is not None:
-            run: Run = head[-1]
-            if room is not None and room.least[run.job.shape] > room.free():
+        while line is not None and line.first is not None:
+            run: Run = line.first[-1]
+            if room is not None and room.least[run.shape] > room.free():
                 return
             if not try_start(run):
                 return
-            line.drop(head)
+            line.drop_first()
             self.waiting -= 1
-            if not self.waiting:
-                return
 
     def _skip_what_does_not_fit(self, try_start: Callable[[Run], bool]) -> None:
-        room = self._room
-        free, least = (1, None) if room is None else (room.free(), room.least)
-        if not free:
-            return
+        free = 1 if self._room is None else self._room.free()
         heads: list[tuple[Entry, _Waiting]] = []
-        for shape, line in self._lines.items():
-            if (line.in_turn or line.early) and (least is None or least[shape] <= free):
-                head = line.head()
-                if head is not None:
-                    heads.append((head, line))
+        for line in self._by_size:
+            if line.least > free:
+                break
+            if line.first is not None:
+                heads.append((line.first, line))
         if len(heads) > 1:
             heapq.heapify(heads)
         while heads:
@@ -210,9 +217,9 @@ class Queue:
             if not try_start(head[-1]):
                 heapq.heappop(heads)
                 continue
-            line.drop(head)
+            line.drop_first()
             self.waiting -= 1
-            following = line.head()
+            following = line.first
             if following is None:
                 heapq.heappop(heads)
             else:
@@ -227,10 +234,10 @@ class Queue:
 
     def key(self, run: Run) -> tuple[float | int, ...]:
         """Place of a job in the policy's order, whether or not it waits."""
-        job = run.job
-        deadline = None if job.deadline_us is None else job.submit_us + job.deadline_us
-        estimate = self._estimate(run) if job.limit_us is None else job.limit_us
-        view = _seen((job.id, run.released_us, estimate, job.priority, deadline, job.team))
+        number, _, _, submit_us, _, team, priority, deadline, limit, _, _ = run.job
+        deadline = None if deadline is None else submit_us + deadline
+        estimate = self._estimate(run) if limit is None else limit
+        view = _seen((number, run.released_us, estimate, priority, deadline, team))
         return self._policy.key(view, self._parameters)
 
 
@@ -266,7 +273,7 @@ class FairQueue:
 
     def push(self, run: Run) -> bool:
         """Add a job. Which team is first changes with time, so a decision is always due."""
-        heapq.heappush(self._heaps.setdefault(run.job.team, []), (run.job.id, run))
+        heapq.heappush(self._heaps.setdefault(run.job.team, []), (turn(run), run))
         self.waiting += 1
         return True
 

@@ -5,16 +5,25 @@ Work is in microseconds at the speed of the job's last stay, as everywhere in `e
 
 from __future__ import annotations
 
+from sim.engine.fleet import HANDED_BACK
 from sim.engine.stay import Run, Stay
 from sim.units import Micros
 
-__all__ = ["corrupt", "disk_lost", "forget", "forget_clean", "reached", "restored"]
+__all__ = ["corrupt", "disk_lost", "forget", "forget_clean", "kept_share", "reached", "restored"]
 
 
 def disk_lost(run: Run) -> bool:
     """Whether the disk that held the job's checkpoints was lost since they were written."""
-    where = run.saved_where
-    return where is not None and where.machine.disk_epoch != run.saved_epoch
+    if run.saved_where is None:
+        return False
+    machine = run.saved_where.machine
+    return machine.disk_epoch != run.saved_epoch and machine.restored[run.saved_epoch] != HANDED_BACK
+
+
+def kept_share(run: Run) -> float:
+    """Share of the work that a checkpoint holds which is still there."""
+    saved = restored(run)[1] if disk_lost(run) else run.saved_us
+    return saved / run.total_us if run.total_us else 0.0
 
 
 def restored(run: Run) -> tuple[Stay | None, Micros, Micros]:

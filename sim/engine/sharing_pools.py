@@ -33,10 +33,9 @@ _KIB = 1 << 20
 class SharedPool(Pool):
     """A pool of leased cards, each of which may hold several jobs at a time."""
 
-    shares = True
-
     def __init__(self, spec: PoolSpec, machines: int, sharing: SharingSpec) -> None:
         super().__init__(spec, machines, burst=False)
+        self.shares = True
         self.sharing = sharing
 
     @abstractmethod

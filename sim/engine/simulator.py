@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import heapq
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 
 from sim.engine.breakdowns import Breakdowns
 from sim.engine.burst import Burst
@@ -15,8 +18,10 @@ from sim.engine.failures import draw_events, forced_events, in_order
 from sim.engine.fleet import Machine, Pool
 from sim.engine.leases import Leases
 from sim.engine.pools import leased_pool
+from sim.engine.saves import kept_share
+from sim.model.chains import Chains, Submissions
 from sim.model.fleet import FleetPlan, LeaseSpan
-from sim.model.job import JobSet
+from sim.model.job import Job, JobSet
 from sim.model.job_table import JobTable
 from sim.model.logs import JobWriter
 from sim.model.rates import RateTable
@@ -31,9 +36,12 @@ def run(plan: FleetPlan, jobs: JobSet, rates: RateTable, streams: Streams) -> Ru
     """Simulate one strategy on these jobs; the same arguments give the same log.
 
     `jobs` must be sorted by `submit_us` with ids 0, 1, 2, ...; jobs submitted at or after the
-    horizon were never submitted.
+    horizon were never submitted. With `jobs.chains` this is so for those before `chains.first`; the
+    others come when another has ended, and the log counts all by its `submissions`.
     """
     with _without_cyclic_gc():
+        if jobs.chains is not None:
+            return _Chained(plan, jobs, jobs.chains, rates, streams).run()
         return _Simulator(plan, jobs, rates, streams).run()
 
 
@@ -74,6 +82,7 @@ class _Simulator:
         self.pools = [leased_pool(spec, _machines(spec.leases)) for spec in plan.pools]
         if plan.burst is not None:
             self.pools.append(Pool(plan.burst.pool, plan.burst.max_units, burst=True))
+        self.executor.keeps_history = any(pool.has_snapshots for pool in self.pools)
         self.dispatcher = Dispatcher(self.env, plan, self.pools, jobs.shapes, rates, self.executor)
         self._submit = self.dispatcher.submit
         self.burst: Burst | None = None
@@ -149,8 +158,12 @@ class _Simulator:
 
     def _finds(self, run_: Run, stay: Stay) -> bool:
         model = stay.pool.spec.failures_of(stay.cards[0].machine.lease)
-        draw = self._streams.generator("bad result", run_.job.id, run_.redone).random()
+        draw = self._streams.generator("bad result", self._drawn_as(run_), run_.redone).random()
         return model is not None and draw < model.found
+
+    def _drawn_as(self, run_: Run) -> int:
+        """The number of a job among those that were drawn, the same in every strategy."""
+        return run_.job.id
 
     def _end_of(self, pool: Pool, machine: Machine) -> Micros | None:
         """The planned end of a lease that reaches exactly to the horizon; None for a later one."""
@@ -191,10 +204,14 @@ class _Simulator:
             failures=tuple(failures),
             burst_orders=self.burst.orders if self.burst else 0,
             burst_stock_outs=self.burst.stock_outs if self.burst else 0,
+            submissions=self._submissions(),
         )
 
+    def _submissions(self) -> Submissions | None:
+        return None
+
     def _ended(self, run_: Run) -> None:
-        del self._alive[run_.job.id]
+        del self._alive[run_.id]
         self._write(run_)
 
     def _write(self, r: Run) -> None:
@@ -203,13 +220,61 @@ class _Simulator:
         if state == "done":
             bad = r.bad_us is not None
         else:
-            progress = r.progress
+            progress = kept_share(r)
             if state == "waiting":
                 waited += self._horizon_us - r.queued_us
         self._put(
-            r.job.id, state, r.first_start_us, r.end_us, waited, r.gpus, r.offer, r.interruptions, progress,
+            r.id, state, r.first_start_us, r.end_us, waited, r.gpus, r.offer, r.interruptions, progress,
             r.run_us, r.reason, r.pause_us, r.submissions, r.redone, bad,
         )  # fmt: skip
+
+
+class _Chained(_Simulator):
+    """A run in which the ends of jobs release others. Jobs are numbered anew, as they are submitted."""
+
+    def __init__(
+        self, plan: FleetPlan, jobs: JobSet, chains: Chains, rates: RateTable, streams: Streams
+    ) -> None:
+        super().__init__(plan, jobs, rates, streams)
+        self._arrivals = islice(self._arrivals, chains.first)
+        self._jobs, self._chains = jobs.jobs, chains
+        self._drawn, self._times = array("q"), array("q")
+        """Number and time of the jobs that have come."""
+        self._due: list[tuple[Micros, int]] = []
+        """Time and number of those that will come; at one instant they come by number."""
+
+    def _arrive(self) -> Micros:
+        if self._next is not None:
+            self._come(self._next)
+        return self._next_arrival()
+
+    def _come(self, job: Job) -> None:
+        now = self.executor.now
+        self._drawn.append(job.id)
+        self._times.append(now)
+        arrived = Run(job._replace(id=self._arrived, submit_us=now))
+        self._alive[self._arrived] = arrived
+        self._arrived += 1
+        self._submit(arrived)
+
+    def _ended(self, run_: Run) -> None:
+        super()._ended(run_)
+        drawn, horizon = self._drawn_as(run_), self._horizon_us
+        following = int(self._chains.following[drawn])
+        if following >= 0:
+            at_us = self._chains.release_us(drawn, run_.job.shape, self.executor.now, horizon)
+            if at_us < horizon:
+                heapq.heappush(self._due, (at_us, following))
+                Moment(self.env, at_us, Order.ARRIVAL, self._released)
+
+    def _released(self, _: Moment) -> None:
+        self._come(self._jobs[heapq.heappop(self._due)[1]])
+
+    def _drawn_as(self, run_: Run) -> int:
+        return self._drawn[run_.job.id]
+
+    def _submissions(self) -> Submissions:
+        return Submissions(self._drawn, self._times)
 
 
 def _machines(leases: Sequence[LeaseSpan]) -> int:

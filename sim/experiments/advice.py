@@ -10,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from sim.experiments.candidates import Candidate, Space, candidates
@@ -21,6 +22,7 @@ from sim.experiments.ladder import Judge
 from sim.experiments.runs import Places, Runs
 from sim.experiments.search import Found, Option, Search
 from sim.experiments.statistics import Interval
+from sim.experiments.uncertain import refuse_own_strategies
 from sim.load import Question
 from sim.model.experiment import Selection
 
@@ -98,6 +100,7 @@ def recommend_fleet(question: Question, space: Space, rule: Selection, places: P
 
     Raises InputError for a space without candidates.
     """
+    refuse_own_strategies(question)
     asked, options = candidates(question, space)
     runs = Runs.of(asked, places)
     found = Search(runs, options, rule).run()
@@ -184,7 +187,8 @@ def _headroom(question: Question, rule: Selection, places: Places) -> Headroom |
     asked = conditions(scenario.target)
 
     def meets(factor: float) -> bool:
-        runs = Runs.of(with_demand(alone, factor), places)
+        # Demand is turned after uncertain inputs are drawn, which may be rates themselves.
+        runs = Runs.of(alone, places, turn=partial(with_demand, factor=factor))
         return Judge(runs, asked, rule).of(0, f"demand x {factor:.2f}").meets
 
     low, high = 1.0, 1.0

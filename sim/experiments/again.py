@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sim.errors import RunError
+from sim.experiments.flow import Flow
 from sim.experiments.stored import StoredRun
+from sim.experiments.uncertain import Drawer, with_seed
 from sim.load import Question
-from sim.replication import Prepared, RunResult, prepare, replicate
+from sim.replication import Prepared, RunResult, replicate
 
 __all__ = ["Detail", "again", "detail"]
 
@@ -32,8 +34,10 @@ class Detail:
 
 
 def detail(question: Question, strategy: int, replication: int = 0, seed: int | None = None) -> Detail:
-    """Make one run of a strategy."""
-    prepared = prepare(question)
+    """Make one run of a strategy, with the inputs of that replication where some are uncertain."""
+    if seed is not None:
+        question = with_seed(question, seed)
+    _, prepared = Drawer.of(question, Flow()).ready(replication)
     return Detail(prepared, strategy, replicate(prepared, strategy, replication, seed))
 
 

@@ -9,6 +9,7 @@ from sim.experiments.comparison import Caution, Condition, StrategyResult
 from sim.experiments.decision import MONEY
 from sim.experiments.failure_assumptions import failure_features
 from sim.experiments.sharing_assumptions import sharing_rules
+from sim.experiments.uncertain_words import sentences
 from sim.experiments.wording import count, money, quoted, share
 from sim.metrics import overload_reasons
 from sim.model.contract import Offer
@@ -55,13 +56,20 @@ def scenario_assumptions(
     rules = [
         PENALTIES if has_penalties(scenario) else RANKING,
         "Quantiles are by linear interpolation; a job not yet started counts with its wait so far.",
-        f"Intervals are two-sided at {level}: Student's; for shares of replications, Wilson's.",
+        _intervals(level),
     ]
     if scenario.target is None:
         rules.append("No target is given: no job may be refused and the queue must be stable.")
     if any(condition.metric == "overloaded" for condition in conditions):
         rules.append("A queue is stable if it is overloaded in at most half of the replications.")
-    return (*_defaults(scenario, offers), *_noise(offers), *rules)
+    return (*_defaults(scenario, offers), *_noise(offers), *sentences(scenario), *rules)
+
+
+def _intervals(level: str) -> str:
+    return (
+        f"Intervals are two-sided at {level}: Student's, cut off at 0 (shares: and at 1) where a figure "
+        "cannot lie beyond; for shares of replications, Wilson's."
+    )
 
 
 def _migration(reliability: Reliability, offers: Sequence[Offer]) -> Iterator[str]:
@@ -106,7 +114,7 @@ def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
         yield f"A checkpoint every {format_duration(every)} of work (default)."
     yield from failure_features(scenario)
     yield from sharing_rules(scenario)
-    if scenario.experiment.warm_up == 0:
+    if scenario.experiment.warm_up == 0 and scenario.experiment.steady_state is None:
         yield "No warm-up: service is measured from the start, on an empty queue."
     if any(lease.available is not None for strategy in scenario.strategies for lease in strategy.leases):
         yield (
@@ -145,7 +153,7 @@ def cautions(results: Sequence[StrategyResult], scenario: Scenario) -> tuple[Cau
     found = [caution for result in results for caution in _overloaded(result, scenario.horizon_us)]
     for check in (_refused, _unsure, _not_judged):
         found += [caution for result in results for caution in check(result)]
-    if scenario.experiment.replications == 1:
+    if scenario.experiment.replications == 1 and scenario.experiment.steady_state is None:
         found.append(Caution("one replication", None, "one replication: no figure has an interval"))
     for result in results:
         found += _horizon(result, scenario.currency)

@@ -15,12 +15,12 @@ from sim.experiments.comparison import (
     Caution,
     Comparison,
     Condition,
-    Difference,
     MetricInfo,
     Refusal,
     StrategyResult,
     Wall,
 )
+from sim.experiments.comparison_parts import InputDoubt, Steady
 from sim.experiments.decision import (
     WAIT,
     Candidate,
@@ -31,11 +31,15 @@ from sim.experiments.decision import (
     ranked_by,
     recommend,
 )
+from sim.experiments.input_doubt import input_doubt
 from sim.experiments.luck import luck_shared, no_spread, refuse_equal_draws, short_warm_up
+from sim.experiments.metric_interval import SHARES_OF_RUNS, metric_interval
 from sim.experiments.parallel import Progress
 from sim.experiments.runs import Flow, Places, Runs
 from sim.experiments.sample import Sample
-from sim.experiments.statistics import Interval, mean_interval, paired_difference, wilson_interval
+from sim.experiments.several import at_once, differences, rule_of
+from sim.experiments.statistics import Interval
+from sim.experiments.steady import steady_state
 from sim.experiments.stopping import AT_BUDGET, fixed, select, until
 from sim.experiments.vault import Vault
 from sim.load import Question
@@ -43,9 +47,6 @@ from sim.metrics import METRICS
 from sim.replication import RunResult, used_offers
 
 __all__ = ["SHARES_OF_RUNS", "Comparison", "Flow", "clocked", "compare", "conclude"]
-
-SHARES_OF_RUNS = frozenset({"target_met_share", "overloaded"})
-"""Metrics that are 0 or 1 in one run; their interval is that of a share."""
 
 
 def compare(
@@ -72,16 +73,25 @@ def compare(
     question = _as_asked(question, replications, seed)
     base = _baseline(question, baseline)
     runs = Runs.of(question, Places(workers, cluster, vault, progress), flow)
-    samples, reached = _simulate(runs, base)
-    refuse_equal_draws(samples)
+    rule = question.scenario.experiment.steady_state
+    steady: Steady | None = None
+    warned: list[Caution] | None = None
+    if rule is not None:
+        samples, steady, warned = steady_state(runs, rule)
+        reached = [steady.text]
+    else:
+        samples, reached = _simulate(runs, base)
+        refuse_equal_draws(samples)
+    doubt = input_doubt(runs, samples, base, _looked_at(question))
     whole = [of_strategy[0].detail for of_strategy in samples]
     notes = [
         *reached,
-        *luck_shared(samples),
+        *(() if rule is not None else luck_shared(samples)),
         *runs.prepared.rates.notes,
         *(note for run in whole if run is not None for note in run.jobs.notes),
     ]
-    found = conclude(question, samples, base, notes, clocked(started, clock, workers))
+    wall = clocked(started, clock, workers)
+    found = conclude(question, samples, base, notes, wall, warm_up=warned, doubt=doubt, steady=steady)
     undecided = tuple(Caution("budget", None, note) for note in reached if note.startswith(AT_BUDGET))
     return dataclasses.replace(found, warnings=(*undecided, *found.warnings)) if undecided else found
 
@@ -104,11 +114,13 @@ def conclude(
     wall: Wall,
     refusals: Mapping[str, tuple[Refusal, ...]] | None = None,
     warm_up: Sequence[Caution] | None = None,
+    doubt: InputDoubt | None = None,
+    steady: Steady | None = None,
 ) -> Comparison:
     """What follows from the runs: intervals, differences, the decision and its assumptions.
 
     `samples` are the replications, strategy by strategy; `refusals`, by strategy, and what is said of
-    the `warm_up` go before those of the samples.
+    the `warm_up` go before those of the samples. `doubt` and `steady` go into the answer as they are.
     """
     experiment = question.scenario.experiment
     asked = conditions(question.scenario.target)
@@ -131,11 +143,16 @@ def conclude(
         seed=experiment.seed,
         baseline=baseline,
         strategies=results,
-        differences=_differences(results, baseline, experiment.confidence),
+        differences=differences(results, baseline, experiment.confidence),
+        at_once=at_once({r.name: r.values for r in results}, (ranking, WAIT), experiment.confidence),
+        at_once_rule=rule_of(len(results), experiment.confidence) if len(results) > 1 else "",
+        doubt=doubt,
+        steady=steady,
         recommendation=recommend(
             [Candidate(r.name, r.values, r.metrics, r.verdicts, ranking) for r in results],
             experiment.seed,
             question.scenario.currency,
+            "replications" if steady is None else "batches",
         ),
         metrics=_infos(results),
         conditions=asked,
@@ -143,7 +160,10 @@ def conclude(
         notes=_distinct(notes),
         warnings=warnings,
         details=details,
-        billables={runs[0].strategy: tuple(run.billable for run in runs) for runs in samples},
+        billables={
+            runs[0].strategy: tuple(run.billable for run in (runs if steady is None else runs[:1]))
+            for runs in samples
+        },
         wall=wall,
     )
 
@@ -156,9 +176,20 @@ def _as_asked(question: Question, replications: int | None, seed: int | None) ->
     for key, least in (("replications", 1), ("seed", 0)):
         if changes.get(key, least) < least:
             raise InputError(Problem(f"{key} must be {least} or more", None, None, f"--{key}", changes[key]))
-    experiment = question.scenario.experiment.model_copy(update=changes)
+    experiment = question.scenario.experiment
+    if replications is not None and experiment.steady_state is not None:
+        rule = "experiment.steady_state makes one run of each strategy: set its batches instead"
+        raise InputError(Problem(rule, None, None, "--replications", replications))
+    experiment = experiment.model_copy(update=changes)
     scenario = question.scenario.model_copy(update={"experiment": experiment})
     return dataclasses.replace(question, scenario=scenario)
+
+
+def _looked_at(question: Question) -> list[str]:
+    """Metrics whose doubt is told apart: the cost that ranks, the wait, and what the target asks."""
+    lines = [line.metric for line in conditions(question.scenario.target)]
+    asked = [metric for metric in lines if metric not in ("jobs_refused", "overloaded")]
+    return list(dict.fromkeys((ranked_by(question.scenario), WAIT, *asked)))
 
 
 def _baseline(question: Question, baseline: str | None) -> str:
@@ -188,7 +219,7 @@ def _summary(
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     none = (None,) * (most - len(runs))
     values = {name: (*(run.metrics.get(name) for run in runs), *none) for name in names}
-    metrics = {name: _interval(name, numbers, confidence) for name, numbers in values.items()}
+    metrics = {name: metric_interval(name, numbers, confidence) for name, numbers in values.items()}
     undefined = Interval(None, None, None, 0)
     verdicts = tuple(judge(condition, metrics.get(condition.metric, undefined)) for condition in asked)
     refused: Counter[tuple[str, str]] = Counter()
@@ -206,10 +237,6 @@ def _summary(
         refusals=tuple(Refusal(*key, jobs / len(runs)) for key, jobs in refused.items()),
         wait_quantiles_h=tuple(run.waits_h for run in runs if run.waits_h),
     )
-
-
-def _interval(metric: str, values: Sequence[float | None], confidence: float) -> Interval:
-    return (wilson_interval if metric in SHARES_OF_RUNS else mean_interval)(values, confidence)
 
 
 def _pareto(results: Sequence[StrategyResult], refused: float, ranking: str) -> tuple[StrategyResult, ...]:
@@ -236,19 +263,6 @@ def _pareto(results: Sequence[StrategyResult], refused: float, ranking: str) -> 
 
 def _allowed_refusals(asked: Sequence[Condition]) -> float:
     return next(condition.limit for condition in asked if condition.metric == "jobs_refused")
-
-
-def _differences(
-    results: Sequence[StrategyResult], baseline: str, confidence: float
-) -> tuple[Difference, ...]:
-    base = next(result for result in results if result.name == baseline)
-    return tuple(
-        Difference(result.name, baseline, name, paired_difference(values, base.values[name], confidence))
-        for result in results
-        if result is not base
-        for name, values in result.values.items()
-        if name in base.values
-    )
 
 
 def _infos(results: Sequence[StrategyResult]) -> tuple[MetricInfo, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sim.experiments.billable import Billable
+from sim.experiments.comparison_parts import AtOnce, InputDoubt, Steady
 from sim.experiments.statistics import Interval
 from sim.load import Question
 from sim.replication import RunResult
@@ -105,6 +106,10 @@ class Difference:
     baseline: str
     metric: str
     interval: Interval
+    p_value: float | None = None
+    """Two-sided, of Student's paired test that there is none; None where it cannot be said."""
+    p_holm: float | None = None
+    """The same, corrected by Holm's rule for all strategies that are compared with the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,21 @@ class Comparison:
     billables: Mapping[str, tuple[Billable, ...]] = field(repr=False)
     """Strategy -> what a new price needs of each replication."""
     wall: Wall = field(compare=False)
+    at_once: tuple[AtOnce, ...] = ()
+    """Every strategy against the best of the others, all held together."""
+    at_once_rule: str = ""
+    """What holds them, in words."""
+    doubt: InputDoubt | None = None
+    """Luck and doubt about inputs; None where every input is known."""
+    steady: Steady | None = None
+    """How the steady state of one long run was read; None for replications."""
+
+    @property
+    def counted(self) -> str:
+        """What the intervals are over: `20 replications`, or `20 batches of one run`."""
+        if self.steady is not None:
+            return f"{self.replications:,} batches of one run"
+        return "one replication" if self.replications == 1 else f"{self.number} replications"
 
     @property
     def number(self) -> str:
@@ -200,9 +220,19 @@ class Comparison:
                     "metric": difference.metric,
                     **_limits(difference.interval),
                     "unit": self.info(difference.metric).unit,
+                    "p_value": _number(difference.p_value),
+                    "p_holm": _number(difference.p_holm),
                 }
                 for difference in self.differences
             ],
+            "at_once": {
+                "rule": self.at_once_rule or None,
+                "strategies": [one.to_json(self.info(one.metric).unit) for one in self.at_once],
+            },
+            "uncertain": None
+            if self.doubt is None
+            else self.doubt.to_json({info.name: info.unit for info in self.metrics}),
+            "steady_state": None if self.steady is None else self.steady.to_json(),
             "recommendation": {
                 "strategy": self.recommendation.strategy,
                 "reason": self.recommendation.reason,

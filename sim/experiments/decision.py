@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sim.billing.penalties import has_penalties
 from sim.experiments.comparison import Condition, Recommendation, Status, Verdict
+from sim.experiments.several import same_to_the_cent
 from sim.experiments.statistics import NEEDS_TWO, Interval
 from sim.experiments.wording import money, quoted, span, value
 from sim.metrics import METRICS, target_lines
@@ -125,11 +126,14 @@ def pareto_front(points: Sequence[tuple[float, float] | None]) -> list[bool]:
     return [point is not None and not dominated(point) for point in points]
 
 
-def recommend(candidates: Sequence[Candidate], seed: int, currency: str = "CNY") -> Recommendation:
+def recommend(
+    candidates: Sequence[Candidate], seed: int, currency: str = "CNY", values: str = "replications"
+) -> Recommendation:
     """The cheapest candidate that meets the target, or None and the nearest.
 
     Nearest is the one with the largest `target_met_share`, then the smallest relative excess over
-    the limit that it misses most, then the first in the file. `seed` fixes the draws.
+    the limit that it misses most, then the first in the file. `seed` fixes the draws;
+    `values` says what the values are of.
     """
     winner = _winner(candidates)
     replications = len(next(iter(candidates[0].values.values()), ()))
@@ -138,13 +142,14 @@ def recommend(candidates: Sequence[Candidate], seed: int, currency: str = "CNY")
         confidence = _confidence(candidates, winner, replications, seed)
         method = (
             f"share of {DRAWS:,} draws of the true means, from Student's distribution around those of the "
-            f"{replications:,} replications, that lead to the same decision"
+            f"{replications:,} {values}, that lead to the same decision"
         )
     if winner is None:
         nearest = min(candidates, key=_distance)
         reason = _why_none(nearest, currency)
         return Recommendation(None, reason, confidence, method, nearest.name)
     reason = _why(candidates[winner], [c for i, c in enumerate(candidates) if i != winner], currency)
+    reason += _tied(candidates[winner], [c for i, c in enumerate(candidates) if i != winner])
     return Recommendation(candidates[winner].name, reason, confidence, method, None)
 
 
@@ -242,6 +247,17 @@ def _why(winner: Candidate, others: Sequence[Candidate], currency: str) -> str:
     else:
         text += "; no other strategy meets it" if others else "; no other strategy was compared"
     return f"{text}."
+
+
+def _tied(winner: Candidate, others: Sequence[Candidate]) -> str:
+    """Who costs the same and would do as well: it is the order of the file that decides."""
+    alike = [
+        quoted(other.name) for other in others if other.meets and same_to_the_cent(other.cost, winner.cost)
+    ]
+    if not alike:
+        return ""
+    costs = "meets it at the same cost, to the cent" if len(alike) == 1 else "meet it at the same cost, too"
+    return f" A tie: {' and '.join(alike)} {costs}; the first in the file is named."
 
 
 def _why_none(nearest: Candidate, currency: str) -> str:

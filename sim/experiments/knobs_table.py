@@ -25,10 +25,11 @@ from sim.experiments.knobs_turns import (
     turn_run_time,
 )
 from sim.load import Question
+from sim.load_uncertain import quantile
 from sim.replication import used_offers
 from sim.units import DAY, MONTH, parse_growth
 
-__all__ = ["KNOBS", "Knob", "knobs_of", "turned_by", "with_ranges"]
+__all__ = ["KNOBS", "Knob", "knobs_of", "titled", "turned_by", "with_ranges"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,9 @@ class Knob:
 
 
 def knobs_of(question: Question) -> tuple[Knob, ...]:
-    """The inputs that this question has, in the order of the table."""
-    return tuple(knob for row in KNOBS.values() if (knob := row(question)) is not None)
+    """The inputs that this question has, in the order of the table; where the scenario says how uncertain
+    one is, its range is that."""
+    return tuple(_said(question, knob) for row in KNOBS.values() if (knob := row(question)) is not None)
 
 
 def with_ranges(knobs: Sequence[Knob], ranges: Mapping[str, tuple[float, float]]) -> tuple[Knob, ...]:
@@ -74,6 +76,11 @@ def with_ranges(knobs: Sequence[Knob], ranges: Mapping[str, tuple[float, float]]
     return tuple(_ranged(knob, ranges[knob.name]) if knob.name in ranges else knob for knob in knobs)
 
 
+def titled(knob: Knob) -> str:
+    """The name that `--range` takes, and what it means where the name does not say it."""
+    return knob.name if knob.title == knob.name else f"{knob.name}, {knob.title}"
+
+
 def turned_by(question: Question, knobs: Sequence[Knob], values: Mapping[str, float]) -> Turned:
     """The question with these inputs turned; an input at its base, or not named, stays untouched."""
     turned = Turned(question)
@@ -82,6 +89,16 @@ def turned_by(question: Question, knobs: Sequence[Knob], values: Mapping[str, fl
         if value != knob.base:
             turned = knob.turn(turned, value)
     return turned
+
+
+def _said(question: Question, knob: Knob) -> Knob:
+    known = (question.scenario.uncertain or {}).get(knob.name)
+    if known is None:
+        return knob
+    ends = [round(quantile(known, share), 6) for share in (0.05, 0.95)]
+    low, high = min(knob.base, *ends), max(knob.base, *ends)
+    why = f"5 % to 95 % of what the scenario says of it ({known.source or 'assumed'})"
+    return dataclasses.replace(knob, low=low, high=high, why=why, assumed=known.source is None)
 
 
 def _ranged(knob: Knob, ends: tuple[float, float]) -> Knob:

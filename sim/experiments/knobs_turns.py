@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from sim.billing.periods import add_months
+from sim.experiments.flow import Flow
 from sim.experiments.knobs import with_demand, with_workload
-from sim.experiments.runs import Flow
 from sim.load import Question
 from sim.model.contract import Offer, PriceBand, PriceChange
 from sim.model.failures import FailureModel

@@ -24,7 +24,10 @@ SERIAL_BELOW_S = 10.0
 """Work that is expected to take less than this, seconds, is not worth starting processes for."""
 
 BATCHES_PER_WORKER = 8
-"""Enough to keep all busy to the end and the progress moving; few enough to copy little."""
+"""Enough to keep all busy to the end; few enough to copy little."""
+
+BATCH_S = 2.0
+"""Longest time that a batch should take, seconds, so that the progress moves."""
 
 CONNECT_S = 10.0
 """How long to wait for the scheduler of a cluster, seconds."""
@@ -50,12 +53,14 @@ def run_tasks(
     serial_below_s: float | None = None,
     cluster: str | None = None,
     keep: Callable[[Result], None] | None = None,
+    seen: Callable[[Result], None] | None = None,
 ) -> list[Result]:
     """`[function(task) for task in tasks]`, on `workers` processes where that is faster.
 
     The first `probe` tasks run here and are timed; if the rest is expected to take less than
     `serial_below_s` seconds (default: `SERIAL_BELOW_S`), it runs here too. With `cluster`, the address of
     a Dask scheduler, all tasks run there, and `keep` is called here with each result as it arrives.
+    `seen` is called with each result, wherever it was made, before the progress that counts it.
 
     Raises InputError if `workers` is below 1 or the cluster does not answer, and RunError if a process
     dies.
@@ -67,17 +72,18 @@ def run_tasks(
     results: list[Result] = []
     if cluster is not None and tasks:
         with _scheduler(cluster) as size:
-            _run_in_processes(function, tasks, results, size, progress, "dask", keep)
+            _run_in_processes(function, tasks, results, size, progress, "dask", keep, seen)
         return results
     started = time.perf_counter()
     head, rest = tasks[:probe], tasks[probe:]
-    _run_here(function, head, results, len(tasks), progress)
+    _run_here(function, head, results, len(tasks), progress, seen)
     expected = (time.perf_counter() - started) / max(1, len(head)) * len(rest)
     below = SERIAL_BELOW_S if serial_below_s is None else serial_below_s
     if workers == 1 or len(rest) < 2 or expected < below:
-        _run_here(function, rest, results, len(tasks), progress)
+        _run_here(function, rest, results, len(tasks), progress, seen)
     else:
-        _run_in_processes(function, rest, results, workers, progress, "loky")
+        most = max(1, int(BATCH_S * len(rest) / max(expected, 1e-9)))
+        _run_in_processes(function, rest, results, workers, progress, "loky", seen=seen, most=most)
     return results
 
 
@@ -104,9 +110,12 @@ def _run_here(
     results: list[Result],
     total: int,
     progress: Progress | None,
+    seen: Callable[[Result], None] | None = None,
 ) -> None:
     for task in tasks:
         results.append(function(task))
+        if seen is not None:
+            seen(results[-1])
         if progress is not None:
             progress(len(results), total)
 
@@ -119,9 +128,13 @@ def _run_in_processes(
     progress: Progress | None,
     backend: str,
     keep: Callable[[Result], None] | None = None,
+    seen: Callable[[Result], None] | None = None,
+    most: int | None = None,
 ) -> None:
+    """`most`: tasks of a batch; None: no bound."""
     total = len(results) + len(tasks)
     size = max(1, -(-len(tasks) // (workers * BATCHES_PER_WORKER)))
+    size = size if most is None else min(size, most)
     batches = [tasks[first : first + size] for first in range(0, len(tasks), size)]
     where: dict[str, Any] = {"max_nbytes": None} if backend == "loky" else {}
     with joblib.parallel_config(backend=backend, **where):
@@ -129,9 +142,11 @@ def _run_in_processes(
     try:
         for batch in pool(joblib.delayed(_run_batch)(function, batch) for batch in batches):
             results.extend(batch)
-            if keep is not None:
-                for result in batch:
+            for result in batch if keep is not None or seen is not None else ():
+                if keep is not None:
                     keep(result)
+                if seen is not None:
+                    seen(result)
             if progress is not None:
                 progress(len(results), total)
     except BrokenProcessPool as error:

@@ -109,7 +109,13 @@ def save(rebilled: Rebilled, out: Path, charts: Mapping[str, bytes]) -> Path:
     frames = money_tables(comparison)
     fresh = {f"charts/{name}.png": picture for name, picture in charts.items()}
     written = {
-        *("scenario.yaml", "comparison.json", "trace.csv", comparison.question.scenario.performance),
+        *(
+            "scenario.yaml",
+            "comparison.json",
+            "trace.csv",
+            "catalog.yaml",
+            comparison.question.scenario.performance,
+        ),
         *(f"{name}.{ending}" for name in frames for ending in ("csv", "parquet")),
     }
     copies = {name: source.read(name) for name in source.manifest["files"] if name not in written}
@@ -126,8 +132,13 @@ def _changed(stored: StoredRun, changes: Sequence[str], price: PriceChoice | Non
 
 
 def _refuse_priced_rules(stored: StoredRun) -> None:
-    """InputError if the number of replications was chosen by a rule that looked at the old prices."""
+    """InputError if the runs are no plain replications, or their number was chosen by the old prices."""
     experiment, key = stored.question.scenario.experiment, None
+    other = [] if stored.question.scenario.uncertain is None else ["uncertain"]
+    other += [] if experiment.steady_state is None else ["experiment.steady_state"]
+    for name in other:
+        rule = "a run of this kind is not billed again: use fleetsim compare, which reads the runs it kept"
+        raise InputError(Problem(rule, str(stored.folder), key=name))
     if experiment.select is not None:
         key = "experiment.select"
     elif experiment.until is not None and set(experiment.until.half_width) & set(MONEY_METRICS):

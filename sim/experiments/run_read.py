@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sim.errors import InputError, Problem
 from sim.experiments.comparison import (
@@ -19,10 +19,13 @@ from sim.experiments.comparison import (
     Verdict,
     Wall,
 )
+from sim.experiments.comparison_parts import AtOnce, InputDoubt, Steady
 from sim.experiments.statistics import Interval
 from sim.experiments.stored import StoredRun
 
 __all__ = ["comparison_of", "interval_of", "sound_document"]
+
+Part = TypeVar("Part")
 
 
 def comparison_of(stored: StoredRun) -> Comparison:
@@ -46,7 +49,14 @@ def comparison_of(stored: StoredRun) -> Comparison:
             baseline=document["baseline"],
             strategies=tuple(_strategy(one) for one in document["strategies"]),
             differences=tuple(
-                Difference(one["strategy"], one["baseline"], one["metric"], interval_of(one))
+                Difference(
+                    one["strategy"],
+                    one["baseline"],
+                    one["metric"],
+                    interval_of(one),
+                    one.get("p_value"),
+                    one.get("p_holm"),
+                )
                 for one in document["differences"]
             ),
             recommendation=Recommendation(
@@ -71,6 +81,14 @@ def comparison_of(stored: StoredRun) -> Comparison:
                 float(manifest.get("seconds") or 0.0),
                 int(manifest.get("workers") or 1),
             ),
+            # Runs of earlier days of this version have none of these.
+            at_once=tuple(
+                AtOnce(one["strategy"], one["metric"], interval_of(one), one["standing"])
+                for one in document.get("at_once", {}).get("strategies", ())
+            ),
+            at_once_rule=document.get("at_once", {}).get("rule") or "",
+            doubt=_read(document, "uncertain", InputDoubt.of_json),
+            steady=_read(document, "steady_state", Steady.of_json),
         )
 
 
@@ -87,6 +105,11 @@ def sound_document(place: object) -> Iterator[None]:
 def interval_of(limits: Mapping[str, Any]) -> Interval:
     """Mean and limits as the document writes them."""
     return Interval(limits["mean"], limits["low"], limits["high"], limits["n"], limits.get("reason"))
+
+
+def _read(document: Mapping[str, Any], key: str, read: Callable[[Mapping[str, Any]], Part]) -> Part | None:
+    found = document.get(key)
+    return None if found is None else read(found)
 
 
 def _strategy(one: Mapping[str, Any]) -> StrategyResult:

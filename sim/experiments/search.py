@@ -279,7 +279,7 @@ def work_asked(prepared: Prepared, offer: str) -> float:
     """Card-time that the jobs of a run ask of an offer at the least, microseconds: a mean over a few.
 
     Of the ways to run a shape the one with the least card-time counts; shapes that do not fit count
-    nothing, nor do start-ups and failures, so it is a lower bound.
+    nothing, nor do start-ups and failures, nor jobs that wait for another's end, so it is a lower bound.
     """
     question = prepared.question
     cheapest: dict[int, float] = {}
@@ -291,5 +291,5 @@ def work_asked(prepared: Prepared, offer: str) -> float:
     totals: list[float] = []
     for number in range(PILOT_JOBS):
         jobs = generate(question.scenario, question.trace, Streams(seed, number))
-        totals.append(math.fsum(job.work * cheapest.get(job.shape, 0.0) for job in jobs.jobs))
+        totals.append(math.fsum(job.work * cheapest.get(job.shape, 0.0) for job in jobs.independent))
     return math.fsum(totals) / len(totals)

@@ -20,8 +20,9 @@ from sim.experiments.comparison import Comparison, Wall
 from sim.experiments.decision import ranked_by
 from sim.experiments.knobs_table import Knob, turned_by
 from sim.experiments.knobs_turns import flow_of
+from sim.experiments.metric_interval import metric_interval
 from sim.experiments.runs import Flow, Places
-from sim.experiments.statistics import Interval, mean_interval, paired_difference
+from sim.experiments.statistics import Interval, paired_difference
 from sim.experiments.sweep import some_vault
 from sim.experiments.sweep_fill import Point, fill
 from sim.load import Question
@@ -44,13 +45,15 @@ class Reading:
     values: Mapping[str, tuple[float | None, ...]]
     """Strategy -> the metric of the study in each replication."""
     nearest: str | None
+    metric: str
+    """Name of that metric."""
     costs: Mapping[str, float | None]
     """Strategy -> mean of the metric of cost."""
     meets: Mapping[str, bool]
 
     def interval(self, strategy: str, confidence: float) -> Interval:
         """The metric of one strategy."""
-        return mean_interval(self.values[strategy], confidence)
+        return metric_interval(self.metric, self.values[strategy], confidence)
 
     def difference(self, strategy: str, rival: str, confidence: float) -> Interval:
         """The metric of one strategy less that of another, on the same jobs and failures."""
@@ -102,6 +105,7 @@ class Meter:
             decision=comparison.recommendation.strategy,
             values={one.name: one.values.get(self.metric, none) for one in results},
             nearest=comparison.recommendation.nearest,
+            metric=self.metric,
             costs={one.name: one.mean(money) for one in results},
             meets={one.name: one.meets_target for one in results},
         )
@@ -206,7 +210,7 @@ def tornado(
         bars=tuple(sorted(bars, key=lambda bar: -_width(bar, middle, apart))),
         flips=tuple(flips),
         assumptions=() if comparison is None else comparison.assumptions,
-        notes=() if comparison is None else comparison.notes,
+        notes=(*_said_of(question), *(() if comparison is None else comparison.notes)),
         wall=clocked(started, clock, places.workers),
     )
 
@@ -222,11 +226,23 @@ def two_best(reading: Reading) -> tuple[str, str | None]:
 
 
 def fixed(question: Question, replications: int) -> Question:
-    """The question with a fixed number of replications, whatever rule of stopping it has."""
-    changes = {"replications": replications, "until": None, "select": None}
+    """The question with a fixed number of replications, whatever rule of stopping it has, and with its
+    uncertain inputs at their base."""
+    changes = {"replications": replications, "until": None, "select": None, "steady_state": None}
     experiment = question.scenario.experiment.model_copy(update=changes)
-    scenario = question.scenario.model_copy(update={"experiment": experiment})
+    scenario = question.scenario.model_copy(update={"experiment": experiment, "uncertain": None})
     return dataclasses.replace(question, scenario=scenario)
+
+
+def _said_of(question: Question) -> list[str]:
+    """What is done otherwise here than the scenario says."""
+    found = []
+    if question.scenario.uncertain is not None:
+        keys = ", ".join(question.scenario.uncertain)
+        found.append(f"Inputs that the scenario calls uncertain stand at their base here: {keys}.")
+    if question.scenario.experiment.steady_state is not None:
+        found.append("The scenario asks for a steady state; here replications of the whole horizon are made.")
+    return found
 
 
 def known_metric(metric: str) -> str:

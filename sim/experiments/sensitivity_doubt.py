@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 from sim.experiments.knobs_table import Knob, turned_by
 from sim.experiments.knobs_turns import flow_of
+from sim.experiments.metric_interval import metric_interval
 from sim.experiments.runs import Flow, Places, Runs
 from sim.experiments.sensitivity import Tornado, fixed
-from sim.experiments.statistics import Interval, defined, mean_interval, quantiles
+from sim.experiments.statistics import Interval, defined, quantiles
 from sim.experiments.sweep import some_vault
 from sim.experiments.sweep_fill import Point, fill
 from sim.load import Question
@@ -82,7 +83,7 @@ def doubt(
     winners = _winners(turned) if less else Counter[int]()
     level = asked.scenario.experiment.confidence
     spreads = [
-        _spread(strategy.name, before, after, level, winners[place] / draws if less else None)
+        _spread(strategy.name, found.metric, before, after, level, winners[place] / draws if less else None)
         for place, (strategy, before, after) in enumerate(
             zip(asked.scenario.strategies, at_base, turned, strict=True)
         )
@@ -127,6 +128,7 @@ def _winners(turned: Sequence[Sequence[float | None]]) -> Counter[int]:
 
 def _spread(
     name: str,
+    metric: str,
     before: Sequence[float | None],
     after: Sequence[float | None],
     confidence: float,
@@ -137,7 +139,7 @@ def _spread(
     luck = _variance(defined(before))
     return Spread(
         strategy=name,
-        luck=mean_interval(before, confidence),
+        luck=metric_interval(metric, before, confidence),
         mean=math.fsum(numbers) / len(numbers),
         low=low or 0.0,
         high=high or 0.0,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from sim.experiments.knobs_table import Knob
+from sim.experiments.knobs_table import Knob, titled
 from sim.experiments.sensitivity import Bar, Flip, Tornado
 from sim.experiments.sensitivity_doubt import Doubt, Spread
 from sim.experiments.sensitivity_sobol import Indices, Sobol
@@ -87,7 +87,7 @@ def never(found: Tornado) -> list[tuple[str, Knob]]:
 def ranges_assumed(found: Tornado) -> list[str]:
     """The ranges without a published source, as assumptions."""
     return [
-        f"Range of {knob.title}, {knob.low:.4g} to {knob.high:.4g} {knob.unit}: {knob.why}."
+        f"Range of {titled(knob)}, {knob.low:.4g} to {knob.high:.4g} {knob.unit}: {knob.why}."
         for knob in (bar.knob for bar in found.bars)
         if knob.assumed
     ]

@@ -24,6 +24,7 @@ from sim.experiments.decision import MONEY, conditions
 from sim.experiments.ladder import Judge, Judgement, lowest
 from sim.experiments.quote import quote
 from sim.experiments.runs import Places, Runs
+from sim.experiments.uncertain import refuse_own_strategies
 from sim.load import Question
 from sim.model.experiment import Selection
 from sim.model.scenario import Lease, Strategy
@@ -88,6 +89,7 @@ class StepUp:
 
 def step_up(question: Question, before: str, after: str, rule: Selection, places: Places) -> StepUp:
     """Find the month. Raises InputError for strategies between which one cannot go."""
+    refuse_own_strategies(question)
     asked, months = steps_of(question, before, after)
     runs = Runs.of(asked, places)
     judge = Judge(runs, conditions(asked.scenario.target), _shared(rule, len(months)))

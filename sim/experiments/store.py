@@ -21,6 +21,7 @@ import pandas as pd
 from sim.experiments.billing_frames import assumptions_frame, divisors_frame, rentals_frame
 from sim.experiments.charge_columns import CHARGE_COLUMNS
 from sim.experiments.comparison import Comparison
+from sim.experiments.doubt_frames import doubt_tables
 from sim.experiments.files import csv_text, slug, whole_folder, write_csv, write_parquet
 from sim.experiments.frames import (
     attempts_frame,
@@ -45,7 +46,7 @@ FORMAT = "1-" + hashlib.blake2b(repr(CHARGE_COLUMNS).encode(), digest_size=4).he
 PACKAGES = ("numpy", "scipy", "simpy", "pandas", "pyarrow", "matplotlib", "joblib", "pydantic", "ruamel.yaml")
 """Packages whose versions can change a figure or a file."""
 
-TRACE_FILE = "trace.csv"
+TRACE_FILE, CATALOG_FILE = "trace.csv", "catalog.yaml"
 
 
 def run_id(comparison: Comparison) -> str:
@@ -120,6 +121,7 @@ def tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
     }
     return {
         **money_tables(comparison),
+        **doubt_tables(comparison),
         "rates": rates_frame(prepare(comparison.question)),
         **{name: pd.concat(frames, ignore_index=True) for name, frames in details.items()},
     }
@@ -224,6 +226,8 @@ def _portable(scenario: Scenario) -> Scenario:
     if scenario.performance not in PERFORMANCES:
         name = f"calibration{Path(scenario.performance).suffix}"
         scenario = scenario.model_copy(update={"performance": name})
+    if scenario.catalog is not None:
+        scenario = scenario.model_copy(update={"catalog": CATALOG_FILE})
     return scenario
 
 
@@ -244,6 +248,8 @@ def _write_scenario(comparison: Comparison, folder: Path) -> None:
         (folder / TRACE_FILE).write_text(text, encoding="utf-8", newline="")
     if calibration is not None:
         (folder / scenario.performance).write_bytes(calibration)
+    if question.catalog_source is not None:
+        (folder / CATALOG_FILE).write_bytes(question.catalog_source.read_bytes())
 
 
 def _trace_frame(rows: tuple[TraceRow, ...]) -> pd.DataFrame:

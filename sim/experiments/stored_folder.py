@@ -116,7 +116,7 @@ def refuse_strangers(folder: Path, files: Mapping[str, str]) -> None:
     """InputError if the scenario names a file that is not the run's own."""
     place = folder / "scenario.yaml"
     tree = read_tree(place.read_bytes(), str(place))
-    for path in (("extends",), ("workload", "trace", "file"), ("performance",)):
+    for path in (("extends",), ("workload", "trace", "file"), ("performance",), ("catalog",)):
         node = tree.find(path)
         named = None if node is None else node.value
         if (

@@ -94,6 +94,14 @@ class Sweep:
         """Names of the strategies, as the first cell has them."""
         return tuple(one.name for one in self.cells[0].strategies)
 
+    @property
+    def counted(self) -> str:
+        """What the intervals of a cell are over: `20 replications`, or `20 batches of one run`."""
+        most = max(cell.replications for cell in self.cells)
+        if self.question.scenario.experiment.steady_state is not None:
+            return f"{most:,} batches of one run"
+        return f"{most:,} replications" if most > 1 else "one replication"
+
     def info(self, metric: str) -> MetricInfo:
         """Unit and description of a metric; of an unknown one, its name alone."""
         return next((info for info in self.metrics if info.name == metric), MetricInfo(metric, ""))
@@ -108,6 +116,7 @@ class Sweep:
             "confidence": experiment.confidence,
             "varied": [{"key": axis.key, "values": list(axis.values)} for axis in self.axes],
             "paired": self.paired,
+            "counted": self.counted,
             "ranked_by": self.money,
             "cells": [self._cell(cell) for cell in self.cells],
             "metrics": [{"name": info.name, "unit": info.unit} for info in self.metrics],

@@ -8,13 +8,16 @@ depend on what was made here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from sim.experiments.flow import Flow
+from sim.experiments.input_doubt import MOST_TWINS
 from sim.experiments.parallel import Progress, run_tasks
-from sim.experiments.runs import Flow, Places
+from sim.experiments.runs import Places
 from sim.experiments.sample import Sample, summarise
+from sim.experiments.uncertain import TWINS, Drawer
 from sim.experiments.vault import Vault, engine_key
 from sim.load import Question
 from sim.replication import Prepared
@@ -65,16 +68,15 @@ def fill(points: Iterable[Point], replications: int, places: Places) -> Filled:
     asked, seen, kept = 0, set[tuple[str, int]](), 0
     missing: list[tuple[Point, list[tuple[str, int, int]]]] = []
     for point in points:
-        prepared = point.flow.prepare(point.question)
-        if not isinstance(prepared, Prepared):
+        drawer = Drawer.of(point.question, point.flow)
+        if not isinstance(drawer.prepared, Prepared):
             continue
-        numbers = range(replications) if point.numbers is None else point.numbers
+        numbers = _numbers(point, replications)
         tasks: list[tuple[str, int, int]] = []
-        for strategy in range(len(prepared.plans)):
-            key = engine_key(prepared, strategy, point.question.scenario.experiment.seed)
+        for key, strategy, alike in _keyed(drawer, numbers):
             there = vault.kept(key)
-            fresh = [number for number in numbers if (key, number) not in seen]
-            asked += len(numbers)
+            fresh = [number for number in alike if (key, number) not in seen]
+            asked += len(alike)
             seen.update((key, number) for number in fresh)
             kept += sum(number in there for number in fresh)
             tasks += [(key, strategy, number) for number in fresh if number not in there]
@@ -88,6 +90,27 @@ def fill(points: Iterable[Point], replications: int, places: Places) -> Filled:
         told = _told(places.progress, [len(piece.tasks) for piece in pieces])
         run_tasks(partial(_made, theirs), pieces, places.workers, told, 1, None, places.cluster, keep)
     return Filled(asked, total, kept)
+
+
+def _numbers(point: Point, replications: int) -> Sequence[int]:
+    """The replications that the comparison of a point will ask for."""
+    if point.numbers is not None:
+        return point.numbers
+    scenario = point.question.scenario
+    if scenario.experiment.steady_state is not None:
+        return (0,)
+    twins = min(MOST_TWINS, replications) if scenario.uncertain is not None and replications > 1 else 0
+    return (*range(replications), *(TWINS + number for number in range(twins)))
+
+
+def _keyed(drawer: Drawer, numbers: Sequence[int]) -> Iterator[tuple[str, int, Sequence[int]]]:
+    """Key, strategy and the numbers of the runs that have this key: all of them where no input is drawn."""
+    scenario = drawer.question.scenario
+    certain = scenario.uncertain is None
+    for alike in (numbers,) if certain else ((number,) for number in numbers):
+        _, prepared = drawer.ready(alike[0]) if alike else (None, drawer.prepared)
+        for strategy in range(len(scenario.strategies)):
+            yield engine_key(prepared, strategy, scenario.experiment.seed), strategy, alike
 
 
 def _pieces(
@@ -114,13 +137,12 @@ def _told(progress: Progress | None, sizes: Sequence[int]) -> Progress | None:
 
 def _made(vault: Vault | None, piece: _Piece) -> list[tuple[str, Sample]]:
     """Make the runs of a piece; those that could not be kept here are given back."""
-    question = piece.point.question
-    scenario = question.scenario
-    prepared = piece.point.flow.prepare(question)
+    drawer = Drawer.of(piece.point.question, piece.point.flow)
     made: list[tuple[str, Sample]] = []
     for key, strategy, number in piece.tasks:
-        result = piece.point.flow.replicate(prepared, strategy, number, scenario.experiment.seed)
-        sample = summarise(result, scenario)
+        question, prepared = drawer.ready(number)
+        result = drawer.flow.replicate(prepared, strategy, number, question.scenario.experiment.seed)
+        sample = summarise(result, question.scenario)
         if vault is None:
             made.append((key, sample))
         else:

@@ -28,6 +28,7 @@ from sim.experiments.billable import MONEY_METRICS, PENALTY, Billable, money_met
 from sim.experiments.sample import Sample, finite
 from sim.experiments.vault_logs import log_bytes, log_of
 from sim.metrics import METRICS, measure
+from sim.model.job_table import as_submitted
 from sim.model.records import RunLog
 from sim.replication import Prepared, RunResult
 from sim.streams import Streams
@@ -219,7 +220,8 @@ def _detail(prepared: Prepared, strategy: int, number: int, log: RunLog) -> RunR
     """The whole run again: its log is kept, all else follows from it."""
     question = prepared.question
     scenario, chosen = question.scenario, question.scenario.strategies[strategy]
-    jobs = generate(scenario, question.trace, Streams(scenario.experiment.seed, number))
+    drawn = generate(scenario, question.trace, Streams(scenario.experiment.seed, number))
+    jobs = as_submitted(drawn, log.submissions)
     ledger = bill(log.leases, scenario, chosen, prepared.offers, question.price)
     metrics = measure(log, ledger, jobs, scenario, scenario.target)
     return RunResult(chosen.name, number, jobs, log, ledger, metrics)

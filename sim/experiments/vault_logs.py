@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+from array import array
 from typing import Any
 
 import numpy as np
 
+from sim.model.chains import Submissions
 from sim.model.logs import Attempts, JobRecords
 from sim.model.records import FailureRecord, LeaseRecord, RunLog
 
@@ -30,6 +32,9 @@ def log_bytes(log: RunLog) -> bytes:
         "burst_orders": log.burst_orders,
         "burst_stock_outs": log.burst_stock_outs,
     }
+    came: dict[str, Any] = {}
+    if log.submissions is not None:
+        came = {name: np.array(getattr(log.submissions, name), dtype=np.int64) for name in ("jobs", "at_us")}
     out = io.BytesIO()
     # Members of an npz have a fixed time, so the bytes depend on the arrays alone.
     np.savez_compressed(
@@ -39,6 +44,7 @@ def log_bytes(log: RunLog) -> bytes:
         stays=stay_rows,
         cards=np.asarray(cards, dtype=np.int32),
         rest=np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8),
+        **{f"came_{name}": values for name, values in came.items()},
     )
     return out.getvalue()
 
@@ -50,6 +56,7 @@ def log_of(data: bytes) -> RunLog:
         jobs = JobRecords.from_parts(file["jobs"], rest["job_texts"])
         shares = {int(first): int(card_us) for first, card_us in rest["shares"]}
         attempts = Attempts.from_parts(file["stays"], file["cards"], shares, rest["stay_texts"])
+        came = [array("q", file[name].tobytes()) for name in ("came_jobs", "came_at_us") if name in file]
     return RunLog(
         horizon_us=rest["horizon_us"],
         jobs=jobs,
@@ -58,6 +65,7 @@ def log_of(data: bytes) -> RunLog:
         failures=tuple(_failure(*values) for values in rest["failures"]),
         burst_orders=rest["burst_orders"],
         burst_stock_outs=rest["burst_stock_outs"],
+        submissions=Submissions(*came) if came else None,
     )
 
 

@@ -108,6 +108,11 @@ class Facts:
         """Index of the shape."""
         return self.asked.shape[self.job_ids].astype(np.int64)
 
+    @cached_property
+    def closed(self) -> Flags:
+        """Jobs of people who wait for each of their runs."""
+        return np.array([shape.closed for shape in self.jobs.shapes] or [False])[self.shape]
+
     @property
     def work(self) -> Numbers:
         """Work of the whole job, in the unit of its shape."""

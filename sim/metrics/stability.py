@@ -11,6 +11,9 @@
   always waits. The queue may have emptied since, but the fleet was too small for that long. Jobs
   that all arrive within a tenth of the run are a batch, and are held against the whole run.
 
+Runs of people who wait for each (a closed loop) are no sign of it: never more of them wait than there
+are people, however small the fleet. Backlog, growth and stretch are those of the other jobs.
+
 The first is a load above capacity, the second a queue that a load near capacity or a rule of the
 queue (gangs that block others) lets grow. The thresholds are choices of this program.
 """
@@ -22,7 +25,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sim.metrics.facts import Facts, Numbers, Times
+from sim.metrics.facts import Facts, Flags, Numbers, Times
 from sim.metrics.service import wait_quantile_h
 from sim.units import HOUR, WEEK
 
@@ -61,31 +64,34 @@ def offered_load(facts: Facts) -> float | None:
 
 
 def backlog_h(facts: Facts) -> float | None:
-    """Hours that the leased cards (mean number) would need for the jobs that wait at the end."""
+    """Hours that the leased cards (mean number) would need for the jobs that wait at the end.
+
+    Without runs of people who wait for them: those are few, and go away with the people.
+    """
     if not facts.usable_total:
         return None
-    waiting = float(_work_left(facts)[facts.in_state("waiting")].sum())
+    waiting = float(_work_left(facts)[facts.in_state("waiting") & ~facts.closed].sum())
     return waiting / (facts.usable_total / facts.horizon) / HOUR
 
 
 def queue_mean(facts: Facts) -> float:
     """Mean number of jobs waiting over the run."""
-    return _mean_queue(facts, 0.0, 1.0)
+    return _mean_queue(facts, 0.0, 1.0, np.ones_like(facts.closed))
 
 
 def queue_early(facts: Facts) -> float:
-    """Mean number of jobs waiting in the second quarter of the run."""
-    return _mean_queue(facts, 0.25, 0.5)
+    """Mean number of jobs waiting in the second quarter of the run, no people's runs among them."""
+    return _mean_queue(facts, 0.25, 0.5, ~facts.closed)
 
 
 def queue_late(facts: Facts) -> float:
-    """Mean number of jobs waiting in the last quarter of the run."""
-    return _mean_queue(facts, 0.75, 1.0)
+    """Mean number of jobs waiting in the last quarter of the run, no people's runs among them."""
+    return _mean_queue(facts, 0.75, 1.0, ~facts.closed)
 
 
 def queue_stretch_h(facts: Facts) -> float:
-    """Longest unbroken time in which at least one job waits, hours."""
-    enter, leave = (np.sort(times) for times in _queue_moves(facts))
+    """Longest unbroken time in which at least one job waits that is no people's run, hours."""
+    enter, leave = (np.sort(times) for times in _queue_moves(facts, ~facts.closed))
     if not enter.size:
         return 0.0
     # The queue is empty after its k-th exit if the next entry, in order of time, comes later.
@@ -163,24 +169,25 @@ def _asked(values: Mapping[str, float | None], horizon_h: float) -> str:
     )
 
 
-def _queue_moves(facts: Facts) -> tuple[Times, Times]:
-    """Times at which jobs enter the queue and leave it, in no order; nobody leaves at the horizon."""
-    requeued = facts.stay_back[facts.stay_requeues]
-    enter = np.concatenate([facts.submit, requeued])
-    leave = np.concatenate([facts.stay_start, facts.end[_ended_in_queue(facts)]])
+def _queue_moves(facts: Facts, which: Flags) -> tuple[Times, Times]:
+    """Times at which these jobs enter the queue and leave it, in no order; nobody leaves at the horizon."""
+    of_stay = which[facts.stay_job]
+    requeued = facts.stay_back[facts.stay_requeues & of_stay]
+    enter = np.concatenate([facts.submit[which], requeued])
+    leave = np.concatenate([facts.stay_start[of_stay], facts.end[_ended_in_queue(facts) & which]])
     return enter, leave
 
 
-def _ended_in_queue(facts: Facts) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def _ended_in_queue(facts: Facts) -> Flags:
     """Jobs whose life ended while they waited: refused, or killed between two stays."""
     entries = 1 + np.bincount(facts.stay_job[facts.stay_requeues], minlength=facts.submit.size)
     exits = np.bincount(facts.stay_job, minlength=facts.submit.size)
     return (facts.end >= 0) & (entries > exits)
 
 
-def _mean_queue(facts: Facts, begin: float, end: float) -> float:
-    """Mean number of waiting jobs between two shares of the run."""
-    enter, leave = _queue_moves(facts)
+def _mean_queue(facts: Facts, begin: float, end: float, which: Flags) -> float:
+    """Mean number of these jobs waiting between two shares of the run."""
+    enter, leave = _queue_moves(facts, which)
 
     def waited_until(time: float) -> float:
         return float(np.maximum(time - enter, 0.0).sum() - np.maximum(time - leave, 0.0).sum())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -11,7 +11,7 @@ from sim.model.base import Strict
 from sim.model.values import Duration
 from sim.units import parse_tolerance
 
-__all__ = ["Experiment", "Selection", "Tolerance", "Until"]
+__all__ = ["Experiment", "Selection", "SteadyState", "Tolerance", "Until"]
 
 
 def _as_text(value: Any) -> Any:
@@ -60,6 +60,16 @@ class Selection(Strict):
     """Replications of a strategy at which to stop undecided."""
 
 
+class SteadyState(Strict):
+    """One long run of each strategy, cut into batches, in place of many runs from an empty queue."""
+
+    warm_up: Literal["auto"] | Duration = "auto"
+    """Jobs submitted before this time are left out of service metrics: a time, or `auto`, the start-up phase
+    by the rule MSER-5, the longest of the strategies."""
+    batches: int = Field(default=20, ge=10, le=1000)
+    """Stretches of equally many jobs, whose figures count as one value each."""
+
+
 class Experiment(Strict):
     """How often the question is simulated, and with which random numbers."""
 
@@ -74,10 +84,16 @@ class Experiment(Strict):
     """Go on until intervals are narrow enough; default: `replications` and no more."""
     select: Selection | None = None
     """Go on until the choice is sure, with replications where the doubt is; default: all alike."""
+    steady_state: SteadyState | None = None
+    """Make one long run of each strategy and read its steady state; default: `replications` runs of the
+    whole horizon, from an empty queue."""
 
     @model_validator(mode="after")
     def _one_rule(self) -> Experiment:
-        if self.until is not None and self.select is not None:
-            msg = "an experiment stops by one rule: until, or select"
+        if sum(rule is not None for rule in (self.until, self.select, self.steady_state)) > 1:
+            msg = "an experiment stops by one rule: until, select, or steady_state, which makes one run"
+            raise ValueError(msg)
+        if self.steady_state is not None and self.warm_up:
+            msg = "steady_state has a warm-up of its own: write it there"
             raise ValueError(msg)
         return self

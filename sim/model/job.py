@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, NamedTuple
 
+from sim.model.chains import Chains
 from sim.units import Micros
 
 __all__ = ["Job", "JobSet", "JobShape", "UserEnd"]
@@ -34,6 +36,8 @@ class JobShape:
     """Recorded jobs: time to start again after an interruption; None: as the scenario's trace says."""
     demand: float | None = None
     """Recorded jobs: busy share of a card by one of them alone on it; None: as the scenario says."""
+    closed: bool = False
+    """Whether they come from people who wait for each run: never more at a time than people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,20 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JobSet:
-    """All jobs of one replication, sorted by `submit_us`, and their shapes."""
+    """All jobs of one replication, sorted by `submit_us`, and their shapes.
+
+    With `chains` that holds for the jobs before `chains.first`; the others wait for another's end.
+    """
 
     shapes: tuple[JobShape, ...]
     jobs: Sequence[Job]
     """A tuple, or a `JobTable`, which makes each job when it is asked for."""
     notes: tuple[str, ...] = ()
     """What the reader wants the user to know, such as assumptions about a trace."""
+    chains: Chains | None = None
+    """Jobs that are submitted when another has ended; None: there are none."""
+
+    @property
+    def independent(self) -> Iterable[Job]:
+        """The jobs whose submission waits for no other job."""
+        return self.jobs if self.chains is None else islice(self.jobs, self.chains.first)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, repeat
 from typing import Any
@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.model.job import Job, UserEnd
+from sim.model.chains import Submissions
+from sim.model.job import Job, JobSet, UserEnd
 from sim.model.packed import Rows
 from sim.units import Micros
 
-__all__ = ["JobTable", "priorities", "span_or_none"]
+__all__ = ["JobTable", "as_submitted", "priorities", "span_or_none"]
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int32]
@@ -77,13 +78,14 @@ class JobTable(Rows[Job]):
         )
 
     @classmethod
-    def join(cls, tables: Sequence[JobTable]) -> JobTable:
+    def join(cls, tables: Sequence[JobTable], *, by_time: bool = True) -> JobTable:
         """Jobs of several tables as one, by time of submission; ties in the order given.
 
-        Ids and `ends` are counted anew.
+        `by_time` false: one table after the other. Ids and `ends` are counted anew.
         """
         parts = {field.name: [getattr(table, field.name) for table in tables] for field in fields(cls)}
-        order = np.argsort(np.concatenate(parts["submit_us"]), kind="stable")
+        times = np.concatenate(parts["submit_us"])
+        order = np.argsort(times, kind="stable") if by_time else np.arange(len(times))
         firsts = np.cumsum([0, *(len(table) for table in tables)]).tolist()
         ids = np.empty(len(order), dtype=np.int64)
         ids[order] = np.arange(len(order))
@@ -101,6 +103,13 @@ class JobTable(Rows[Job]):
             if name not in joined:
                 joined[name] = np.concatenate(columns)[order]
         return cls(**joined)
+
+    def take(self, rows: Ints) -> JobTable:
+        """The jobs of these ids, in this order, counted anew."""
+        names = [field.name for field in fields(self) if field.name not in ("heads", "teams", "ends")]
+        ends = self.ends
+        kept = {place: ends[row] for place, row in enumerate(rows.tolist()) if row in ends} if ends else {}
+        return replace(self, ends=kept, **{name: getattr(self, name)[rows] for name in names})
 
     def __len__(self) -> int:
         return len(self.submit_us)
@@ -149,6 +158,18 @@ class JobTable(Rows[Job]):
         heads = self.heads
         each = zip(self.head[part].tolist(), self.number[part].tolist(), strict=True)
         return [heads[head] if number < 0 else f"{heads[head]}-{number:06d}" for head, number in each]
+
+
+def as_submitted(jobs: JobSet, found: Submissions | None) -> JobSet:
+    """The jobs as a log with these submissions counts them, each with the time at which it was submitted.
+
+    Jobs that were never submitted are not among them. None: the jobs themselves.
+    """
+    if found is None:
+        return jobs
+    table = JobTable.of(jobs.jobs).take(np.array(found.jobs, dtype=np.int64))
+    times = np.array(found.at_us, dtype=np.int64)
+    return replace(jobs, jobs=replace(table, submit_us=times), chains=None)
 
 
 def _times(column: Ints) -> list[int | None]:

@@ -44,7 +44,9 @@ class Stopped(Strict):
     """A time in which cards by the hour are stopped: no job runs, compute is not billed (`terms.stop`)."""
 
     since: LocalTime = Field(alias="from")
+    """Local time at which the cards are stopped."""
     until: LocalTime
+    """Local time at which they are started again."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Stopped:
@@ -62,6 +64,7 @@ class LeasePrice(Strict):
     """List price of a lease from a time on."""
 
     since: LocalTime = Field(alias="from")
+    """Local time from which the price holds."""
     price: Annotated[Decimal, Field(gt=0, le=LARGEST_AMOUNT)]
     """Of one unit, in the offer's own unit of time and currency."""
 
@@ -74,9 +77,11 @@ class Lease(Strict):
     """Units of one offer, rented under one plan."""
 
     offer: str
+    """What is rented, by its id in the catalogue."""
     count: int = Field(default=1, ge=1)
     """Units of the offer; one unit of an 8-card machine is eight cards."""
     plan: Plan
+    """Contract: `hourly`, `monthly`, `quarterly` or `annual`, or another that the offer has."""
     price: Price | None = None
     """`low`, `mid` or `high` of the published range, or a price of one unit in the offer's own
     unit of time and currency; default: mid."""

@@ -227,7 +227,7 @@ class AttemptWriter:
                 len(all_cards), job, len(cards), codes[offer], codes[ended], burst,
             )
         )  # fmt: skip
-        all_cards.fromlist(cards if isinstance(cards, list) else list(cards))
+        all_cards.extend(cards)
 
     def table(self, *, in_order: bool = True) -> Attempts:
         """All stays, by start, job and end if they are to be put in order; the writer is spent."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from sim.model.chains import Submissions
 from sim.units import Micros
 
 __all__ = [
@@ -152,10 +153,14 @@ class RunLog:
 
     horizon_us: Micros
     jobs: Sequence[JobRecord]
-    """In order of `Job.id`: each job submitted before the horizon, once. From the engine: `JobRecords`."""
+    """In order of `Job.id`: each job submitted before the horizon, once. From the engine: `JobRecords`.
+
+    With `submissions` jobs are counted by them, as `sim.model.job_table.as_submitted` gives them."""
     attempts: Sequence[Attempt]
     """By start, then job. From the engine: `Attempts`."""
     leases: tuple[LeaseRecord, ...]
     failures: tuple[FailureRecord, ...]
     burst_orders: int = 0
     burst_stock_outs: int = 0
+    submissions: Submissions | None = None
+    """Which job was submitted when, where ends of jobs release others; None: as they were made."""

@@ -37,17 +37,22 @@ class WaitForSpare(Strict):
     """The provider may have no machine in working order left: the move then waits, log-normal (assumed)."""
 
     probability: Share
+    """Share of failures for which no spare machine is there."""
     median: Duration = 24 * HOUR
+    """Median time until one is."""
     sigma: Sigma = 0.8
+    """Spread of that time: standard deviation of the logarithm (assumed)."""
 
 
 class SparePool(Strict):
     """Spare machines of each offer; a failed machine is a spare again once it is repaired (assumed)."""
 
     count: int = Field(ge=0)
+    """Spare machines that stand ready."""
     repair: Duration = 5 * DAY
     """Median time of a repair, log-normal."""
     sigma: Sigma = 0.6
+    """Spread of the time of repair: standard deviation of the logarithm (assumed)."""
 
 
 class Migration(Strict):
@@ -101,6 +106,7 @@ class SwitchEvents(Strict):
     lasts: Duration = HOUR
     """Median, log-normal."""
     sigma: Sigma = 0.7
+    """Spread of the repair time: standard deviation of the logarithm (assumed)."""
 
 
 class SiteEvents(Strict):
@@ -111,6 +117,7 @@ class SiteEvents(Strict):
     lasts: Duration = 4 * HOUR
     """Median, log-normal."""
     sigma: Sigma = 0.7
+    """Spread of the repair time: standard deviation of the logarithm (assumed)."""
 
 
 class Lemon(Strict):
@@ -128,6 +135,7 @@ class Infant(Strict):
     factor: float = Field(default=3.0, ge=1)
     """Times the usual rate."""
     period: Duration = 72 * HOUR
+    """How long the higher rate lasts from the start of the lease."""
 
 
 class Hang(Strict):
@@ -142,12 +150,14 @@ class Hang(Strict):
     kinds: tuple[
         Literal["gpu_reset", "gpu_fatal", "node", "network", "ecc_uncorrectable", "switch", "site"], ...
     ] = ("gpu_reset", "gpu_fatal", "node", "network", "ecc_uncorrectable", "switch", "site")
+    """Kinds of failures that hang instead of stopping."""
 
 
 class SnapshotPlan(Strict):
     """Images of disks, at equal distances from the start of the scenario."""
 
     per_day: int = Field(default=3, ge=1, le=1440)
+    """Snapshots a day, evenly spaced."""
     rollback: Duration = 30 * SECOND
     """Time to restore one, on top of the move."""
     disk: Literal["system", "data"] = "system"
@@ -183,6 +193,7 @@ class Reliability(Strict):
     profile: str = "datacentre"
     """Preset in the catalogue, by card class; `none`: no random failures."""
     migration: Migration = Migration()
+    """What a provider promises when a machine fails, and how often it is kept."""
     data_disk: Literal["kept", "lost"] = "lost"
     """Whether checkpoints and base models survive the move to another machine (assumed lost:
     only snapshots of the system disk are promised)."""
@@ -201,17 +212,24 @@ class Reliability(Strict):
     """Mean time between errors of a card that nobody notices and that spoil the result; `preset`:
     from the profile; default: none."""
     bad_results: BadResults = BadResults()
+    """What becomes of results that a silent error has spoiled."""
     switch: SwitchEvents | None = None
+    """Events of a switch that hit several machines at once; default: none."""
     site: SiteEvents | None = None
+    """Events that hit the whole site; default: none."""
     lemons: Lemon | Literal["preset"] | None = None
     """Machines that fail more often than others; `preset`: as the profile says for the card class."""
     infant: Infant | None = None
+    """Higher failure rates at the beginning of a card's life; default: none."""
     shape: float = Field(default=1.0, ge=0.3, le=5)
     """Shape of the Weibull times between failures of one card or machine: 1 is exponential, below 1
     failures come in clusters after the start of the scenario; the mean stays."""
     hangs: Hang | None = None
+    """Jobs that stand still until somebody notices; default: none."""
     snapshots: SnapshotPlan | None = None
+    """Disk images made so many times a day, to which a machine can be rolled back; default: none."""
     maintenance: MaintenancePlan | None = None
+    """Planned upkeep, by machine; default: none."""
     events: tuple[FailureEvent, ...] = ()
     """Failures at known times."""
 

@@ -16,6 +16,7 @@ from sim.model.lease import Conversion, Lease, LeasePrice, Price, Stopped
 from sim.model.reliability import Checkpoint, FailureEvent, Migration, Reliability, Share
 from sim.model.sharing_keys import Sharing
 from sim.model.terms import ContractTerms
+from sim.model.uncertain import Uncertain
 from sim.model.values import Duration, Horizon, LocalTime
 from sim.model.work import ArrivalProfile, JobClass, Method, Penalty, Trace, Workload
 from sim.units import MINUTE, Micros
@@ -151,6 +152,9 @@ class Scenario(Strict):
 
     extends: str | None = None
     """Another scenario file that this one changes: mappings are merged, lists are replaced."""
+    catalog: str | None = Field(default=None, min_length=1, max_length=300)
+    """Your own price list beside the scenario: YAML with `offers`, and `gpus`, `models` or `mig_profiles` if
+    need be; an entry with a shipped id takes its place. Default: the shipped catalogue."""
     name: Name
     start: LocalTime
     timezone: str = "Asia/Shanghai"
@@ -170,6 +174,10 @@ class Scenario(Strict):
     target: Target | None = None
     strategies: tuple[Strategy, ...] = Field(min_length=1)
     experiment: Experiment = Experiment()
+    uncertain: Mapping[str, Uncertain] | None = Field(default=None, min_length=1, max_length=100)
+    """What nobody knows for sure: a key such as workload.classes.0.rate, or one of price_range, price,
+    discount, demand, growth, run_time, failures -> its distribution. Drawn once a replication, the same
+    for all strategies; default: everything is known."""
 
     @field_validator("timezone")
     @classmethod
@@ -192,6 +200,13 @@ class Scenario(Strict):
             raise ValueError(msg)
         if self.experiment.warm_up >= self.horizon_us:
             msg = "the warm-up must be shorter than the horizon"
+            raise ValueError(msg)
+        steady = self.experiment.steady_state
+        if steady is not None and steady.warm_up != "auto" and steady.warm_up >= self.horizon_us:
+            msg = "the steady state's warm-up must be shorter than the horizon"
+            raise ValueError(msg)
+        if steady is not None and self.uncertain is not None:
+            msg = "uncertain inputs need replications: steady_state makes one run, with one draw of them"
             raise ValueError(msg)
         return self
 

@@ -20,6 +20,7 @@ class Component(Strict):
     weight: float = Field(gt=0)
     """Relative to the other components."""
     median: float = Field(gt=0)
+    """Median of this component."""
     sigma: float = Field(gt=0, le=10)
     """Standard deviation of the natural logarithm."""
 
@@ -28,6 +29,7 @@ class Mixture(Strict):
     """Log-normals, one of which is met with its weight."""
 
     components: tuple[Component, ...] = Field(min_length=1, max_length=20)
+    """The log-normals and their weights."""
 
 
 class Quantiles(Strict):

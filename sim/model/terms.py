@@ -127,6 +127,7 @@ class Refund(_Stated):
     """What leaving a prepaid period before its end returns."""
 
     rule: RefundRule = "none"
+    """How what comes back is worked out."""
     grace_days: int = Field(default=0, ge=0, le=366)
     """Days from the start of the contract within which everything returns (Tencent and Huawei: 5,
     Volcengine: 7)."""
@@ -191,6 +192,7 @@ class ContractTerms(_Stated):
     repeat_first_card: bool | None = None
     """Whether the first card of the lease gets that reduction too; default: as the offer says."""
     refund: Refund = Refund()
+    """What comes back when a prepaid lease ends early."""
     added: Literal["co-term", "new-term"] = "new-term"
     """How a lease that `joins` another is billed: for the rest of the other's running period, in
     proportion, and with it from then on; or with a term of its own."""
@@ -206,5 +208,6 @@ class ContractTerms(_Stated):
     """Whether a lease keeps the list price of its beginning when the offer's changes (`price_changes`);
     otherwise each period, and each increment by the hour, has the price of the day on which it begins."""
     stop: Stop = Stop()
+    """What stopping cards by the hour does and still costs."""
     tax: Tax | None = None
     """Default: prices are taken as published and no tax line is made."""

@@ -10,10 +10,12 @@ from pydantic import Field, model_validator
 
 from sim.model.base import Strict
 from sim.model.ends import EndPreset, JobEnds
+from sim.model.loops import Loop
 from sim.model.values import Duration, LocalTime, Quantity, Rate
 from sim.units import MINUTE
 
 __all__ = [
+    "Again",
     "Alike",
     "ArrivalProfile",
     "Busy",
@@ -32,10 +34,22 @@ _Part = Annotated[float, Field(ge=0, le=1)]
 _Spread = Annotated[float, Field(ge=0, le=10)]
 
 
-def check_arrivals(rate: str | None, at: Sequence[datetime] | None) -> None:
-    """ValueError unless a class has either a rate or the times of its batches."""
-    if (rate is None) == (at is None):
-        msg = "a class needs either a rate, such as 6/day, or the times of its batches (at)"
+def check_arrivals(
+    rate: str | None, at: Sequence[datetime] | None, loop: Loop | None, batch_size: Quantity, profile: object
+) -> None:
+    """ValueError unless a class has one of a rate, the times of its batches, and people in a loop."""
+    people = loop is not None and loop.people is not None
+    if (rate is not None) + (at is not None) + people != 1:
+        msg = (
+            "a class needs either a rate, such as 6/day, or the times of its batches (at), or people who "
+            "submit one run after the other (loop: {people: 5, think_s: 1800})"
+        )
+        raise ValueError(msg)
+    if loop is not None and batch_size != 1:
+        msg = "in a loop jobs do not arrive together: give the runs of a campaign (loop.runs), no batch_size"
+        raise ValueError(msg)
+    if people and profile != "flat":
+        msg = "people in a loop have no profile of arrivals: give their hours of work (loop.hours)"
         raise ValueError(msg)
 
 
@@ -115,6 +129,17 @@ class TimedKind(Strict):
     """GiB a card, held against the card's nominal memory; default: fits any card."""
 
 
+class Again(Strict):
+    """Failed jobs that are submitted again, each as another job of the class with as many cards."""
+
+    share: _Part
+    """Share of failed jobs that are."""
+    pause_s: Quantity
+    """Time from the failure to the new submission, seconds."""
+    most: int = Field(default=3, ge=1, le=100)
+    """New submissions of one job at most."""
+
+
 class TimedClass(Strict):
     """Jobs whose run times are known and not what they compute: what is learned from records.
 
@@ -126,6 +151,8 @@ class TimedClass(Strict):
     """Jobs per unit of time, averaged over a week."""
     at: tuple[LocalTime, ...] | None = Field(default=None, min_length=1, max_length=10_000)
     """Campaigns: local times at which one batch each arrives; in place of `rate`."""
+    loop: Loop | None = None
+    """People who submit the next run after looking at the last, or campaigns of such runs."""
     since: LocalTime | None = None
     """Local time from which jobs arrive, to the hour; default: from the start."""
     profile: Literal["flat", "office-hours"] | ArrivalProfile = "flat"
@@ -153,10 +180,19 @@ class TimedClass(Strict):
     ends: EndPreset | JobEnds | None = None
     """Jobs that users cancel, or that fail by an error of their own, before the run time drawn for them;
     default: none."""
+    again: Again | None = None
+    """Jobs of kinds with the state `failed` that are submitted again, beyond `rate`; default: none."""
 
     @model_validator(mode="after")
     def _arrives_somehow(self) -> TimedClass:
-        check_arrivals(self.rate, self.at)
+        check_arrivals(self.rate, self.at, self.loop, self.batch_size, self.profile)
+        if self.loop is not None and self.gap_s is not None:
+            msg = "in a loop jobs follow one another by loop.think_s, not by gap_s"
+            raise ValueError(msg)
+        alone = self.loop is not None and self.loop.people is not None
+        if alone and (self.busy != Busy() or self.alike != Alike() or self.since is not None):
+            msg = "busy, alike and since say how batches arrive: people in a loop have none"
+            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")
@@ -165,6 +201,22 @@ class TimedClass(Strict):
             msg = "a class has either ends, or kinds with a state of their own: both would end jobs twice"
             raise ValueError(msg)
         return self
+
+    @model_validator(mode="after")
+    def _fails_first(self) -> TimedClass:
+        if self.again is not None and (self.loop is not None or not self._some_fail):
+            msg = "again needs kinds with the state failed, and no loop (ends have retries of their own)"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def _some_fail(self) -> bool:
+        return any(kind.state == "failed" for kind in self.kinds)
+
+    @property
+    def jobs_a_batch(self) -> Quantity:
+        """Jobs of a batch, or of a campaign in a loop."""
+        return self.batch_size if self.loop is None or self.loop.runs is None else self.loop.runs
 
 
 class Holidays(Strict):

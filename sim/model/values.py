@@ -154,7 +154,9 @@ class LogNormalShape(Strict):
     """Log-normal: give the `median` or the `mean`, and `sigma`."""
 
     median: float | None = Field(default=None, gt=0)
+    """Median; give this or the mean."""
     mean: float | None = Field(default=None, gt=0)
+    """Mean; give this or the median."""
     sigma: float = Field(ge=0, le=10)
     """Standard deviation of the natural logarithm."""
 
@@ -170,13 +172,16 @@ class Exponential(Strict):
     """Exponential with this mean."""
 
     mean: float = Field(gt=0)
+    """Mean."""
 
 
 class Uniform(Strict):
     """Uniform from `low` to `high`."""
 
     low: float = Field(ge=0)
+    """Smallest value."""
     high: float = Field(ge=0)
+    """Largest value."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Uniform:
@@ -190,8 +195,11 @@ class Triangular(Strict):
     """Triangular from `low` over `mode` to `high`."""
 
     low: float = Field(ge=0)
+    """Smallest value."""
     mode: float = Field(ge=0)
+    """Most likely value."""
     high: float = Field(ge=0)
+    """Largest value."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Triangular:
@@ -205,13 +213,16 @@ class Geometric(Strict):
     """Geometric on 1, 2, 3, ... with this mean."""
 
     mean: float = Field(ge=1)
+    """Mean, at least 1."""
 
 
 class Choice(Strict):
     """One of `values`, with these `weights` (default: all alike)."""
 
     values: tuple[float, ...] = Field(min_length=1)
+    """Values that may be drawn."""
     weights: tuple[float, ...] | None = None
+    """Their weights, in the same order; default: all alike."""
 
     @model_validator(mode="after")
     def _weighted(self) -> Choice:
@@ -232,15 +243,25 @@ class Distribution(Strict):
     """A random number: exactly one kind, cut (clipped) to `min` and `max` where given."""
 
     lognormal: LogNormalShape | None = None
+    """Log-normal, by its median or mean and sigma."""
     exponential: Exponential | None = None
+    """Exponential, by its mean."""
     uniform: Uniform | None = None
+    """Evenly between two values."""
     triangular: Triangular | None = None
+    """Between two values with a most likely one."""
     geometric: Geometric | None = None
+    """Whole numbers from 1, by their mean."""
     choice: Choice | None = None
+    """One of some values, with weights."""
     mixture: Mixture | None = None
+    """One of several log-normals, with weights."""
     quantiles: Quantiles | None = None
+    """By the values at given shares of the draws."""
     min: float | None = Field(default=None, ge=0)
+    """Smallest value; what is drawn below it becomes it."""
     max: float | None = Field(default=None, gt=0)
+    """Largest value; what is drawn above it becomes it."""
 
     @property
     def kind(self) -> str:

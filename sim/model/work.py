@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sim.model.base import LARGEST_AMOUNT, Strict
 from sim.model.ends import EndPreset, JobEnds
+from sim.model.loops import Loop
 from sim.model.sharing_keys import BusyShare
 from sim.model.timed import ArrivalProfile, Holidays, Name, TimedClass, check_arrivals
 from sim.model.values import Duration, Growth, LocalTime, Quantity, Rate
@@ -100,6 +101,8 @@ class JobClass(Strict):
     """Jobs per unit of time, averaged over a week."""
     at: tuple[LocalTime, ...] | None = Field(default=None, min_length=1, max_length=10_000)
     """Campaigns: local times at which one batch each arrives; in place of `rate`."""
+    loop: Loop | None = None
+    """People who submit the next run after looking at the last, or campaigns of such runs."""
     profile: Literal["flat", "office-hours"] | ArrivalProfile = "flat"
     """`flat`, `office-hours`, or hourly and weekly factors."""
     batch_size: Quantity = 1.0
@@ -134,7 +137,7 @@ class JobClass(Strict):
 
     @model_validator(mode="after")
     def _arrives_somehow(self) -> JobClass:
-        check_arrivals(self.rate, self.at)
+        check_arrivals(self.rate, self.at, self.loop, self.batch_size, self.profile)
         return self
 
     @model_validator(mode="after")
@@ -145,6 +148,11 @@ class JobClass(Strict):
             msg = f"quantisation {self.quantisation} does not go with method {self.method}; formats: {known}"
             raise ValueError(msg)
         return self
+
+    @property
+    def jobs_a_batch(self) -> Quantity:
+        """Jobs of a batch, or of a campaign in a loop."""
+        return self.batch_size if self.loop is None or self.loop.runs is None else self.loop.runs
 
     @property
     def counts(self) -> tuple[int, ...]:

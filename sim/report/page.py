@@ -15,6 +15,9 @@ from sim.experiments.wording import plain, sureness
 from sim.model.contract import Offer, PriceBand
 from sim.replication import used_offers
 from sim.report.page_charts import charts
+from sim.report.page_claims import claims_part
+from sim.report.page_doubt import at_once, doubt
+from sim.report.page_end import scenario_part, versions_part
 from sim.report.page_flags import RULES, Flag, flags_of
 from sim.report.page_html import Html, document, element, join, listed, section, table
 from sim.report.page_tables import (
@@ -62,8 +65,7 @@ def page(run: StoredRun) -> Page:
 
 def _about(run: StoredRun, comparison: Comparison) -> str:
     found = run.document
-    number = comparison.replications
-    runs = f"{number:,} replications of each strategy" if number > 1 else "one replication of each strategy"
+    runs = f"{comparison.counted} of each strategy"
     return (
         f"{found['start'][:10]} to {found['end'][:10]} ({found['timezone']}); {runs}, "
         f"seed {comparison.seed}; run {run.manifest['run_id']} of fleetsim {comparison.version}"
@@ -98,13 +100,16 @@ def _parts(run: StoredRun, comparison: Comparison, flags: Sequence[Flag]) -> lis
         ("charts", "Charts", join(charts(run, comparison))),
         *((title.lower().replace(" ", "-"), title, content) for title, content in rest),
         ("differences", "Differences", difference_table(comparison) if several else Html()),
+        ("at-once", "Several strategies at once", at_once(comparison)),
+        ("doubt", "Luck and doubt about inputs", doubt(comparison)),
         *kind_tables(run),
         ("money-by-month", "Money by month", _months(run)),
         ("assumptions", "Assumptions", _lines(_assumptions(run, comparison))),
         ("notes", "Notes", _lines(comparison.notes)),
         ("prices", "Sources of prices", _sources(run)),
-        ("scenario", "Scenario", _scenario(run)),
-        ("versions", "Versions", _versions(run)),
+        ("claims", "What the seller claims of these offers", claims_part(run)),
+        ("scenario", "Scenario", scenario_part(run.read("scenario.yaml"))),
+        ("versions", "Versions", versions_part(run.manifest)),
     ]
 
 
@@ -172,7 +177,7 @@ def _flags(flags: Sequence[Flag]) -> Html:
     return join((shown, folded, element("h3", "Where the warning lines come from"), listed(sources)))
 
 
-# -- Sources, scenario, versions ---------------------------------------------------------------------
+# -- Sources ----------------------------------------------------------------------------------------
 
 
 def _sources(run: StoredRun) -> Html:
@@ -207,25 +212,3 @@ def _price(offer: Offer) -> str:
     band: PriceBand = offer.price
     low, high = (f"{price:,.2f}".removesuffix(".00") for price in (band.low, band.high))
     return f"{low if low == high else f'{low} to {high}'} {offer.currency} a {band.unit}"
-
-
-def _scenario(run: StoredRun) -> Html:
-    told = "As it was run, with every default written out. The run's folder has it as scenario.yaml."
-    return element(
-        "details",
-        element("summary", "scenario.yaml"),
-        element("p", told, class_="small"),
-        element("pre", element("code", run.read("scenario.yaml").decode("utf-8"))),
-    )
-
-
-def _versions(run: StoredRun) -> Html:
-    manifest = run.manifest
-    packages = manifest.get("packages", {})
-    rows = [
-        ("fleetsim", manifest["fleetsim"]),
-        ("layout of the run's folder", manifest["format"]),
-        ("Python", str(manifest.get("python"))),
-        *((name, str(version)) for name, version in packages.items()),
-    ]
-    return table("Program and packages that made the run", ("name", "version"), rows, texts=(0, 1))

@@ -8,13 +8,13 @@ from decimal import Decimal
 from typing import Any
 
 from sim.billing.accrual import CashPeriod, cash_and_cost
-from sim.experiments.comparison import Comparison
+from sim.experiments.comparison import Comparison, Difference
 from sim.experiments.run_read import sound_document
-from sim.experiments.statistics import Interval
 from sim.experiments.stored import StoredRun
 from sim.experiments.wording import DASH, limits, money, plain, value
 from sim.report.page_html import Html, element, join, lines, listed, table
 from sim.report.tables import DIFFERENCES, TABLES
+from sim.report.tables_parts import bold_rule, no_chance, two_lines
 
 __all__ = ["comparison_tables", "difference_table", "kind_tables", "month_tables", "target_table"]
 
@@ -28,8 +28,8 @@ OPTIONS = 60
 def comparison_tables(comparison: Comparison) -> list[tuple[str, Html]]:
     """Title and table of what decides, the money and the service: a row a strategy, in the file's order."""
     level = f"{100 * comparison.question.scenario.experiment.confidence:g} %"
-    number = comparison.replications
-    shown = f"mean of {number:,} replications [{level} interval]" if number > 1 else "one replication"
+    several = f"mean of {comparison.counted} [{level} interval]"
+    shown = several if comparison.replications > 1 else comparison.counted
     chosen = comparison.recommendation.strategy
     marked = [place for place, one in enumerate(comparison.strategies) if one.name == chosen]
     found = []
@@ -62,34 +62,29 @@ def _limit(at_least: bool, limit: float, unit: str) -> str:
 
 
 def difference_table(comparison: Comparison) -> Html:
-    """Each strategy less the baseline; bold where the interval excludes 0."""
-    found: dict[str, dict[str, Interval]] = {}
+    """Each strategy less the baseline; bold where it is no chance."""
+    found: dict[str, dict[str, Difference]] = {}
     for difference in comparison.differences:
-        found.setdefault(difference.strategy, {})[difference.metric] = difference.interval
+        found.setdefault(difference.strategy, {})[difference.metric] = difference
     rows = [
-        [
-            plain(name),
-            *(_signed(intervals.get(metric), comparison.info(metric).unit) for metric in DIFFERENCES),
-        ]
-        for name, intervals in found.items()
+        [plain(name), *(_signed(comparison, mine.get(metric)) for metric in DIFFERENCES)]
+        for name, mine in found.items()
     ]
     caption = (
         f"Difference to {plain(comparison.baseline)}, on the same jobs and failures "
-        "(pp: percentage points; bold: the interval excludes 0)"
+        f"(pp: percentage points; bold: {bold_rule(comparison)})"
     )
     return table(caption, ["strategy", *DIFFERENCES.values()], rows)
 
 
-def _signed(interval: Interval | None, unit: str) -> Html:
-    if interval is None:
+def _signed(comparison: Comparison, difference: Difference | None) -> Html:
+    if difference is None:
         return lines(DASH)
-    plus = "+" if (interval.mean or 0.0) > 0 else ""
-    words = "\n".join(filter(None, (plus + value(interval.mean, unit), limits(interval, unit))))
+    unit = comparison.info(difference.metric).unit
+    words = two_lines(difference.interval, unit, "+")
     if unit == "share":  # a share that grows from 10 % to 13 % grows by 3 percentage points
         words = words.replace(" %", " pp")
-    low, high = interval.low, interval.high
-    sure = low is not None and high is not None and not low <= 0 <= high
-    return element("strong", lines(words)) if sure else lines(words)
+    return element("strong", lines(words)) if no_chance(comparison, difference) else lines(words)
 
 
 # -- Money by month ----------------------------------------------------------------------------------

@@ -78,8 +78,8 @@ def money_against_wait(comparison: Comparison) -> Figure:
     round_ticks(axes, "x")
     grid(axes)
     level = 100 * comparison.question.scenario.experiment.confidence
-    runs = f"mean and {level:g} % interval of {comparison.replications:,} replications"
-    runs = runs if comparison.replications > 1 else "one replication"
+    runs = f"mean and {level:g} % interval of {comparison.counted}"
+    runs = runs if comparison.replications > 1 else comparison.counted
     axes.set_title(f"Money against wait: {runs}", loc="left", fontsize=11, color=INK)
     _marks_legend(axes, comparison, [result.name for _, result, _, _ in shown])
     if not few:

@@ -15,22 +15,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from sim.experiments.wording import plain
+from sim.report.gantt_pieces import GANTT_COLUMNS, HALF, card_pieces, in_lanes, stays_of
 from sim.report.plots_style import INK, PALETTE, drawable, grid, name_legend, names, new_figure, of_user
 from sim.units import DAY, Micros
 
 __all__ = ["GANTT_COLUMNS", "gantt"]
-
-GANTT_COLUMNS = ("time_us", "kind", "state", "job", "class", "offer", "lease", "card", "lost_us")
-"""Columns of the trace of events that the chart reads."""
 
 CARDS, STAYS_A_CARD = 40, 50
 """Rows of a chart, and stays of jobs on a card on average, at most: more cannot be told apart."""
 
 DIGIT = 0.0065
 """Share of the chart's width that one digit of a job's number takes."""
-
-HALF = 0.42
-"""Half the height of a bar; rows are 1 apart."""
 
 LOST, OTHERS = "#b00020", "#8a8a8a"
 
@@ -62,9 +57,9 @@ def gantt(events: pd.DataFrame, title: str, since: str) -> Figure:
 
     Where there are more cards or jobs than a chart can show, it shows the first, and says so.
     """
-    pieces, shown = _cut(_card_pieces(events))
-    stays = pieces[pieces["state"] == "busy"].merge(_stays(events), on=["job", "time_us"], how="left")
-    stays = _in_lanes(stays)
+    pieces, shown = _cut(card_pieces(events))
+    stays = pieces[pieces["state"] == "busy"].merge(stays_of(events), on=["job", "time_us"], how="left")
+    stays = in_lanes(stays)
     kinds = list(dict.fromkeys(stays["class"].tolist()))
     colours = {kind: PALETTE[n] if n < len(PALETTE) else OTHERS for n, kind in enumerate(kinds)}
     figure = new_figure(12.0, 1.6 + max(0.25 * len(shown.cards), 0.25 * (min(len(kinds), 9) + 5)))
@@ -90,59 +85,6 @@ def gantt(events: pd.DataFrame, title: str, since: str) -> Figure:
 
 
 # --- what is shown ---
-
-
-def _card_pieces(events: pd.DataFrame) -> pd.DataFrame:
-    """State, begin and end of every stretch of every card, and its row in a chart of all of them."""
-    cards = events[(events["kind"] == "card") & (events["state"] != "broken")]
-    cards = cards.assign(hourly=cards["lease"] == "burst")
-    place = ["offer", "hourly", "card"]
-    cards = cards.sort_values(place, kind="stable")
-    own = cards.groupby(place)
-    return cards.assign(end_us=own["time_us"].shift(-1), row=own.ngroup())
-
-
-def _stays(events: pd.DataFrame) -> pd.DataFrame:
-    """Job and start of every stay on cards, when its start-up was over, and from when its work was lost."""
-    jobs = events[(events["kind"] == "job") & events["job"].notna()]
-    jobs = jobs.sort_values("job", kind="stable")[["job", "time_us", "state", "lost_us"]]
-    number = (jobs["state"] == "started").cumsum()
-    starts = jobs[jobs["state"] == "started"].assign(stay=number)
-    works = jobs[jobs["state"] == "running"].assign(stay=number).set_index("stay")["time_us"]
-    ends = jobs[jobs["lost_us"].notna()].assign(stay=number).set_index("stay")
-    at_end = starts["stay"].map(ends["time_us"])
-    return pd.DataFrame(
-        {
-            "job": starts["job"],
-            "time_us": starts["time_us"],
-            "works_us": starts["stay"].map(works).fillna(at_end),
-            "lost_from_us": at_end - starts["stay"].map(ends["lost_us"]),
-            "ends_us": at_end,
-        }
-    )
-
-
-def _in_lanes(stays: pd.DataFrame) -> pd.DataFrame:
-    """Stays with half the height of their bars; those that share a card side by side in its row.
-
-    On a shared card the trace has a row whenever a job comes or leaves others behind: what is not the
-    begin of a stay is left out, and a stay ends when its job leaves.
-    """
-    shared = stays["ends_us"].isna() | (stays["ends_us"] != stays["end_us"])
-    if not shared.any():
-        return stays.assign(half=HALF)
-    stays = stays[stays["ends_us"].notna()]
-    stays = stays.assign(end_us=stays["ends_us"]).sort_values(["row", "time_us"], kind="stable")
-    lanes: list[int] = []
-    ends: dict[int, list[float]] = {}
-    """Row -> when the last stay of each of its lanes ends."""
-    for row, begin, end in zip(stays["row"], stays["time_us"], stays["end_us"], strict=True):
-        own = ends.setdefault(row, [])
-        lane = next((n for n, until in enumerate(own) if until <= begin), len(own))
-        own[lane : lane + 1] = [end]
-        lanes.append(lane)
-    half = HALF / stays["row"].map({row: len(own) for row, own in ends.items()})
-    return stays.assign(half=half, row=stays["row"] - HALF + half * (2 * np.array(lanes) + 1))
 
 
 def _cut(cards: pd.DataFrame) -> tuple[pd.DataFrame, _Shown]:

@@ -44,7 +44,7 @@ def tornado_bars(found: Tornado) -> Figure:
         apart = [(bar.difference_low, bar.difference_high) for bar in found.bars]
         title = f"{_short_name(found.strategy)}\nless {_short_name(found.rival)}"
         _panel(drawn[1], found, apart, found.base_difference, title)
-    labels = [f"{bar.knob.title}\n({bar.knob.unit})" for bar in found.bars]
+    labels = [f"{bar.knob.name}\n({bar.knob.unit})" for bar in found.bars]
     drawn[0].set_yticks(range(len(labels)), labels)
     drawn[0].invert_yaxis()
     number = found.question.scenario.experiment.replications
@@ -81,7 +81,7 @@ def sobol_bars(found: Sobol) -> Figure:
         of_user(axes.set_title(_wrapped_title(one.of), loc="left", fontsize=9, color=INK))
         grid(axes)
         axes.grid(visible=False, axis="y")
-    panels[0].set_yticks(range(len(shown[0].inputs)), [index.knob.title for index in shown[0].inputs])
+    panels[0].set_yticks(range(len(shown[0].inputs)), [index.knob.name for index in shown[0].inputs])
     panels[0].invert_yaxis()
     level = 100 * found.confidence
     figure.suptitle(

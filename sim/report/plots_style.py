@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from pathlib import Path
 
 from matplotlib import font_manager
 from matplotlib.artist import Artist
@@ -51,9 +52,11 @@ GREY = "#b0b0b0"
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 1.5), (1.2, 1.2), (6, 1.5, 1.2, 1.5), (3, 1.5), (8, 2, 3, 2))
 
+SHIPPED_FONT = Path(__file__).parents[1] / "static" / "NotoSansSC-Subset.ttf"
+"""The signs of GB2312, from Noto Sans SC (SIL Open Font License, beside it): the page serves it too."""
+
 CJK_FONTS = (
     "Noto Sans CJK SC",
-    "Noto Sans SC",
     "Source Han Sans SC",
     "Microsoft YaHei",
     "SimHei",
@@ -65,7 +68,7 @@ CJK_FONTS = (
     "Droid Sans Fallback",
     "Arial Unicode MS",
 )
-"""Fonts with Chinese signs that systems bring along; the first that is installed is used."""
+"""Fonts of systems for signs that the shipped one lacks; the first that is installed is used."""
 
 Point = tuple[float, float]
 
@@ -243,9 +246,10 @@ def _wrapped(name: str) -> str:
 
 @cache
 def _families() -> tuple[str, ...]:
-    """The fonts to try, sign by sign."""
+    """The fonts to try, sign by sign: the same on every machine for Latin and simplified Chinese."""
+    font_manager.fontManager.addfont(SHIPPED_FONT)
     installed = set(font_manager.fontManager.get_font_names())
-    return ("DejaVu Sans", *[font for font in CJK_FONTS if font in installed][:1])
+    return ("DejaVu Sans", "Noto Sans SC", *[font for font in CJK_FONTS if font in installed][:1])
 
 
 @cache

@@ -54,5 +54,4 @@ def titled(metric: str) -> str:
 
 
 def replications(found: Sweep) -> str:
-    most = max(cell.replications for cell in found.cells)
-    return f"{most:,} replications" if most > 1 else "one replication"
+    return found.counted

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from sim.report.plots_style import INK, grid, look, new_figure, png, round_ticks
 from sim.workload.describe import WIDTHS, Description, width_name
+from sim.workload.wording import counted
 
 __all__ = ["WORKLOAD_CHARTS", "render_workload"]
 
@@ -60,13 +61,15 @@ def run_times(found: Description, jobs: pa.Table) -> Figure | None:
         values = np.sort(runtime[whole & (gpus >= low) & (gpus <= high)])
         if len(values):
             style = look(place)
-            label = f"{width_name(low, high)} ({len(values):,} jobs)"
-            (line,) = axes.step(
-                values, 100 * np.arange(1, len(values) + 1) / len(values), where="post", label=label
-            )
+            label = f"{width_name(low, high)} ({counted(len(values))})"
+            shares = 100 * np.arange(len(values) + 1) / len(values)
+            # from the axis up: a single run, too, is a line that one can see
+            (line,) = axes.step(np.append(values[:1], values), shares, where="post", label=label)
             line.set(color=style.colour, linewidth=1.7)
             if style.dashes:
                 line.set_dashes(style.dashes)
+    if not axes.lines:
+        return None
     axes.set_xscale("log")
     axes.set(xlabel="Run time, hours (logarithmic)", ylabel="Jobs that ran at most so long, %", ylim=(0, 101))
     axes.set_title("How long jobs run, by their number of cards", fontsize=11, color=INK)
@@ -111,17 +114,19 @@ def load(found: Description, _jobs: pa.Table) -> Figure | None:
         return None
     figure = new_figure(*_SIZE)
     axes = figure.subplots()
+    alone = "o" if len(found.load) == 1 else ""  # a line of one point would not be seen
     if not found.assumed_start:
         axes.plot(
             found.load["day"],
             found.load["busy"],
             color=look(0).colour,
             linewidth=1.4,
+            marker=alone,
             label="busy, as recorded",
         )
     axes.plot(
         found.load["day"], found.load["asked"], color=look(1).colour, linewidth=1.2, linestyle="--",
-        label="if each job ran as it was submitted",
+        marker=alone, label="if each job ran as it was submitted",
     )  # fmt: skip
     since = "the trace's start" if found.origin is None else f"{found.origin:%Y-%m-%d %H:%M}"
     axes.set(xlabel=f"Days since {since}", ylabel="Cards, mean", ylim=(0, None))

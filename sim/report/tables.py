@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from sim.experiments.comparison import Comparison, StrategyResult
+from sim.experiments.comparison import Comparison, Difference, StrategyResult
 from sim.experiments.frames import (
     attempts_frame,
     failures_frame,
@@ -19,8 +18,8 @@ from sim.experiments.frames import (
     leases_frame,
     ledger_frame,
 )
-from sim.experiments.statistics import Interval
-from sim.experiments.wording import DASH, limits, plain, sureness, value
+from sim.experiments.wording import DASH, plain, sureness, value
+from sim.report.tables_parts import at_once_tables, bold_rule, doubt_tables, new_table, no_chance, two_lines
 
 __all__ = [
     "attempts_frame",
@@ -45,6 +44,8 @@ def render(comparison: Comparison) -> RenderableType:
         decision(comparison),
         *comparison_tables(comparison),
         *([difference_table(comparison)] if comparison.differences else []),
+        *at_once_tables(comparison),
+        *doubt_tables(comparison),
         *remarks(comparison),
     )
 
@@ -65,11 +66,11 @@ def decision(comparison: Comparison) -> Text:
 def comparison_tables(comparison: Comparison) -> list[RenderableType]:
     """What decides, the money, the service: a row a strategy, in the order of the file."""
     level = f"{100 * comparison.question.scenario.experiment.confidence:g} %"
-    several = f"mean of {comparison.number} replications [{level} interval]"
-    shown = several if comparison.replications > 1 else "one replication"
+    several = f"mean of {comparison.counted} [{level} interval]"
+    shown = several if comparison.replications > 1 else comparison.counted
     tables: list[RenderableType] = []
     for title, columns in TABLES.items():
-        table = _table(f"{title}: {shown}", columns)
+        table = new_table(f"{title}: {shown}", columns)
         for result in comparison.strategies:
             style = "bold" if result.name == comparison.recommendation.strategy else ""
             cells = (Text(cell(comparison, result)) for cell in columns.values())
@@ -81,14 +82,15 @@ def comparison_tables(comparison: Comparison) -> list[RenderableType]:
 def difference_table(comparison: Comparison) -> Table:
     """Each strategy minus the baseline, pair by pair; the interval tells whether it may be chance."""
     title = (
-        f"Difference to {plain(comparison.baseline)}, on the same jobs and failures (pp: percentage points)"
+        f"Difference to {plain(comparison.baseline)}, on the same jobs and failures (pp: percentage points; "
+        f"bold: {bold_rule(comparison)})"
     )
-    table = _table(title, DIFFERENCES.values())
-    found: dict[str, dict[str, Interval]] = {}
+    table = new_table(title, DIFFERENCES.values())
+    found: dict[str, dict[str, Difference]] = {}
     for difference in comparison.differences:
-        found.setdefault(difference.strategy, {})[difference.metric] = difference.interval
-    for name, intervals in found.items():
-        cells = [_signed(intervals.get(metric), comparison.info(metric).unit) for metric in DIFFERENCES]
+        found.setdefault(difference.strategy, {})[difference.metric] = difference
+    for name, mine in found.items():
+        cells = [_signed(comparison, mine.get(metric)) for metric in DIFFERENCES]
         table.add_row(Text(plain(name)), *cells)
     return table
 
@@ -110,21 +112,10 @@ def _listed(title: str, lines: Iterable[str]) -> list[RenderableType]:
     return [Text(f"\n{title}", style="bold"), Padding(points, (0, 0, 0, 1))]
 
 
-def _table(title: str, columns: Iterable[str]) -> Table:
-    table = Table(
-        box=box.SIMPLE_HEAD, title=Text(f"\n{title}"), title_justify="left", title_style="bold",
-        show_edge=False, pad_edge=False,
-    )  # fmt: skip
-    table.add_column("strategy", overflow="fold")
-    for heading in columns:
-        table.add_column(heading, justify="right")
-    return table
-
-
 def _metric(name: str) -> Cell:
     def cell(comparison: Comparison, result: StrategyResult) -> str:
         interval = result.metrics.get(name)
-        return DASH if interval is None else _two_lines(interval, comparison.info(name).unit)
+        return DASH if interval is None else two_lines(interval, comparison.info(name).unit)
 
     return cell
 
@@ -133,21 +124,15 @@ def _mean(name: str) -> Cell:
     return lambda comparison, result: value(result.mean(name), comparison.info(name).unit)
 
 
-def _two_lines(interval: Interval, unit: str, plus: str = "") -> str:
-    """The mean, and below it the limits where there are any."""
-    text = (plus if (interval.mean or 0.0) > 0 else "") + value(interval.mean, unit)
-    return "\n".join(filter(None, (text, limits(interval, unit))))
-
-
-def _signed(interval: Interval | None, unit: str) -> Text:
-    """A difference with its sign and limits; bold where the limits exclude 0."""
-    if interval is None:
+def _signed(comparison: Comparison, difference: Difference | None) -> Text:
+    """A difference with its sign and limits; bold where it is no chance."""
+    if difference is None:
         return Text(DASH)
-    sure = interval.low is not None and interval.high is not None and not interval.low <= 0 <= interval.high
-    text = _two_lines(interval, unit, "+")
+    unit = comparison.info(difference.metric).unit
+    text = two_lines(difference.interval, unit, "+")
     if unit == "share":  # a share that grows from 10 % to 13 % grows by 3 percentage points
         text = text.replace(" %", " pp")
-    return Text(text, style="bold" if sure else "")
+    return Text(text, style="bold" if no_chance(comparison, difference) else "")
 
 
 TABLES: Mapping[str, Mapping[str, Cell]] = {

@@ -141,7 +141,7 @@ def _cumulative(arriving: Arriving, clock: Clock, busy: Floats | None = None) ->
         factor = factor * busy
     if isinstance(arriving, TimedClass) and arriving.since is not None:
         factor = np.where(begun(clock, arriving.since), factor, 0.0)
-    rate = parse_rate(arriving.rate) / mean_whole(arriving.batch_size)
+    rate = parse_rate(arriving.rate) / mean_whole(arriving.jobs_a_batch)
     return np.concatenate(([0.0], np.cumsum(rate * factor * np.diff(clock.edges))))
 
 
@@ -171,7 +171,7 @@ def _campaigns(times: Sequence[datetime], clock: Clock) -> Ints:
 
 def expected_jobs(arriving: Arriving, clock: Clock) -> float:
     """Expected number of jobs of a class over the horizon (to the end of its last quarter of an hour)."""
-    return float(_cumulative(arriving, clock)[-1]) * mean_whole(arriving.batch_size)
+    return float(_cumulative(arriving, clock)[-1]) * mean_whole(arriving.jobs_a_batch)
 
 
 def batch_times(

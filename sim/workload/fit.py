@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
 from typing import Any, TypeAlias
@@ -13,11 +13,12 @@ import numpy as np
 
 from sim.errors import InputError, Problem
 from sim.model.shapes import Quantiles
-from sim.model.timed import Alike, JobEnd, TimedClass, TimedKind
+from sim.model.timed import Again, Alike, JobEnd, TimedClass, TimedKind
 from sim.model.values import Distribution, Quantity
 from sim.workload.arrivals import Ints
 from sim.workload.fit_arrivals import ArrivalFit, batch_window, batches_of, fit_arrivals
 from sim.workload.fit_likeness import fit_alike
+from sim.workload.fit_retries import RetryFit, fit_retries
 from sim.workload.fit_runtimes import RuntimeFit, fit_runtimes
 from sim.workload.record import Record
 
@@ -37,6 +38,8 @@ _FEWEST_OF_A_KIND = 20
 """Jobs of one number of cards and one state whose run times are learned by themselves."""
 _STATES: tuple[JobEnd, ...] = ("done", "cancelled", "failed")
 _GAP_CELLS = 20
+_SHORTEST_PAUSE = 0.001
+"""Seconds from a failure to a new submission, at least: a quantity is above 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class ClassFit:
     arrivals: ArrivalFit
     runtimes: tuple[RuntimeFit, ...]
     """One a kind."""
+    retries: RetryFit | None = None
+    """Of the team; None where the record does not show them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,22 @@ def fit_workload(record: Record, *, by_team: bool = True) -> WorkloadFit:
     Raises InputError where a class has no complete run.
     """
     groups = _teams(record) if by_team else [("all", "", np.ones(len(record), dtype=bool))]
-    found = [one for name, team, rows in groups for one in _classes(record.take(rows), name, team)]
+    found: list[ClassFit] = []
+    for name, team, rows in groups:
+        of_team = record.take(rows)
+        retries = fit_retries(of_team)
+        if retries is not None and retries.most:  # they come again by themselves: arrivals are first ones
+            of_team = of_team.take(~retries.again)
+        found += [_with_retries(one, retries) for one in _classes(of_team, name, team)]
     return WorkloadFit(record, tuple(found))
+
+
+def _with_retries(one: ClassFit, retries: RetryFit | None) -> ClassFit:
+    if retries is None or not retries.most or all(kind.state != "failed" for kind in one.timed.kinds):
+        return replace(one, retries=retries)
+    pause = _gaps(np.maximum(retries.pause_s, _SHORTEST_PAUSE))
+    again = Again(share=float(f"{retries.followed:.4g}"), pause_s=pause or _SHORTEST_PAUSE, most=retries.most)
+    return replace(one, timed=one.timed.model_copy(update={"again": again}), retries=retries)
 
 
 def _teams(record: Record) -> list[tuple[str, str, Flags]]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
+import numpy as np
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sim.units import DAY, SECOND
 from sim.workload.fit import ClassFit, WorkloadFit, plain
+from sim.workload.fit_retries import FEWEST
 from sim.workload.record import Record
+from sim.workload.wording import counted
 
 __all__ = ["remarks", "scenario_text"]
 
@@ -92,8 +96,9 @@ def _head(found: WorkloadFit, source: str) -> list[str]:
     record = found.record
     days = record.length_s / 86_400
     lines = [
-        f"Learned from {source}: {len(record):,} jobs in {days:.1f} days from {record.start:%Y-%m-%d %H:%M}",
-        f"({record.zone}); were there always a free card, {record.load:.1f} cards would be busy on average.",
+        f"Learned from {source}: {counted(len(record))} in {days:.1f} days from",
+        f"{record.start:%Y-%m-%d %H:%M} ({record.zone}); were there always a free card,",
+        f"{record.load:.1f} cards would be busy on average.",
         "",
         "A class is a team, or the sweeps of a team. Batches start at random, at the hours and weekdays",
         "of `profile`; `busy` says how much weeks, days and hours differ beyond that; `gap_s` is the time",
@@ -101,7 +106,7 @@ def _head(found: WorkloadFit, source: str) -> list[str]:
         "of cards with their run times in seconds. All may be changed; docs/workloads-fit.md says what each",
         "number does.",
     ]
-    return [*lines, *(["", *remarks(found)] if remarks(found) else [])]
+    return [*lines, "", *(part for line in remarks(found) for part in wrap(line, _WIDTH - 2))]
 
 
 def remarks(found: WorkloadFit) -> Sequence[str]:
@@ -109,22 +114,50 @@ def remarks(found: WorkloadFit) -> Sequence[str]:
     record = found.record
     lines = []
     if record.left_out:
-        lines.append(f"{record.left_out:,} rows without a run are left out.")
+        lines.append(f"{counted(record.left_out, 'row')} without a run left out.")
     cut = int((~record.columns.complete).sum())
     if cut:
-        lines.append(f"{cut:,} runs were cut by the end of the record: they count as longer than seen.")
+        lines.append(f"{counted(cut, 'run')} cut by the end of the record, counted as longer than seen.")
     late = [one.timed.name for one in found.classes if one.timed.since is not None]
     if late:
         lines.append(f"These classes came in later than the record begins (since): {', '.join(late)}.")
     gone = [one.timed.name for one in found.classes if _gone(record, one)]
     if gone:
         lines.append(f"These classes have no job in the last tenth of the record: {', '.join(gone)}.")
+    lines.append(_retries(found))
     growth = _growth(found)
     if growth is not None:
         lines.append(
             f"The record {_trend(found)}; growth goes on only if you say so (workload.growth, --trend)."
         )
     return lines
+
+
+def _retries(found: WorkloadFit) -> str:
+    """What is known of failed jobs that were submitted again."""
+    seen = {one.timed.team: one.retries for one in found.classes if one.retries is not None}
+    if not (found.record.columns.name != "").any():
+        return (
+            "Retries are not learned: the jobs have no names that come again (a name, or an id), so that "
+            "nothing says which one repeats a failed one; they are in the record as jobs like any other."
+        )
+    failed = sum(one.failed for one in seen.values())
+    if not failed:
+        return f"Retries are not learned: fewer than {FEWEST} jobs of each team failed that have a name."
+    share = sum(one.failed * one.followed for one in seen.values()) / failed
+    done = sum(one.failed * one.followed_done for one in seen.values()) / failed
+    text = (
+        f"Of {counted(failed, 'failed job')} {100 * share:.0f} % were followed within a day by one "
+        f"of the same user, name and cards, of done ones {100 * done:.0f} %"
+    )
+    pauses = np.concatenate([one.pause_s for one in seen.values()])
+    if not len(pauses):
+        return f"{text}: that is no sign of retries, and none are learned."
+    most = max(one.most for one in seen.values())
+    return (
+        f"{text}: taken as retries (again), after a median of {np.median(pauses) / 60:.3g} min and up to "
+        f"{counted(most, 'time')} in a row; `rate` counts first submissions."
+    )
 
 
 def _gone(record: Record, one: ClassFit) -> bool:

@@ -17,8 +17,9 @@ from sim.model.scenario import JobClass, Scenario
 from sim.streams import Streams
 from sim.workload.arrivals import Clock, Ints, batch_times, clock_of
 from sim.workload.demand import asked_rows
-from sim.workload.distributions import Floats, draw, whole
+from sim.workload.distributions import draw, whole
 from sim.workload.ends import draw_ends
+from sim.workload.loops import Part, chained, closed, of_campaigns, of_people
 from sim.workload.readers import TraceRow
 from sim.workload.timed import timed_jobs, timed_shapes
 
@@ -30,7 +31,7 @@ _TraceShape = tuple[int, float | None, str | None, str | None, bool, float | Non
 def shapes_of(scenario: Scenario, trace: Sequence[TraceRow]) -> tuple[JobShape, ...]:
     """What jobs can look like: classes and timed classes in file order, then the trace's as they appear."""
     classes = [
-        JobShape(name=c.name, job_class=c.name, gpus=c.counts, spans=c.spans)
+        JobShape(name=c.name, job_class=c.name, gpus=c.counts, spans=c.spans, closed=closed(c))
         for c in scenario.workload.classes
     ]
     timed = [shape for one in scenario.workload.timed for shape in timed_shapes(one).values()]
@@ -50,46 +51,48 @@ def generate(scenario: Scenario, trace: Sequence[TraceRow], streams: Streams) ->
     classes = scenario.workload.classes
     timed, asked = scenario.workload.timed, scenario.workload.trace
     clock = clock_of(scenario) if classes or timed else None
-    drawn = [_draw_class(c, clock, horizon, streams) for c in classes if clock is not None]
     recorded = trace if asked is None else asked_rows(asked, trace, streams)
     rows = [row for row in recorded if row.submit_us < horizon]
-    tables = [
-        _class_jobs(job_class, place, of_class, streams)
-        for place, (job_class, of_class) in enumerate(zip(classes, drawn, strict=True))
-    ]
+    parts: list[Part] = []
     places = {shape: place for place, shape in enumerate(shapes)}
     if clock is not None:
-        tables += [timed_jobs(one, places, clock, horizon, streams) for one in timed]
-    jobs = JobTable.join([*tables, _trace_jobs(scenario, rows, places)])
-    return JobSet(shapes=shapes, jobs=jobs, notes=_notes(scenario, recorded, len(rows)))
+        parts += [_class_jobs(one, place, scenario, clock, streams) for place, one in enumerate(classes)]
+        parts += [timed_jobs(one, places, scenario, clock, streams) for one in timed]
+    jobs, chains = chained([*parts, (_trace_jobs(scenario, rows, places), None)])
+    return JobSet(shapes, jobs, _notes(scenario, recorded, len(rows)), chains)
 
 
-def _draw_class(
-    job_class: JobClass, clock: Clock, horizon_us: int, streams: Streams
-) -> tuple[Ints, Floats, Floats]:
-    """Times of submission, work and luck of the jobs of one class."""
-    name = job_class.name
-    batches = batch_times(job_class, clock, horizon_us, streams.generator("arrivals", name))
-    sizes = whole(draw(job_class.batch_size, len(batches), streams.generator("batch", name)))
-    times = np.repeat(batches, sizes.astype(np.int64))
-    samples = whole(draw(job_class.samples, len(times), streams.generator("samples", name)))
-    epochs = draw(job_class.epochs, len(times), streams.generator("epochs", name))
-    luck = ndtri(np.clip(streams.generator("speed", name).random(len(times)), 1e-12, None))
-    return times, np.maximum(samples * epochs, 1.0), luck
+def _class_jobs(job_class: JobClass, shape: int, scenario: Scenario, clock: Clock, streams: Streams) -> Part:
+    follows = None
+    if job_class.loop is not None and closed(job_class):
+        follows = of_people(job_class, job_class.loop, scenario, streams)
+        times = np.zeros(follows.drawn, dtype=np.int64)
+    else:
+        name = job_class.name
+        batches = batch_times(job_class, clock, scenario.horizon_us, streams.generator("arrivals", name))
+        drawn = draw(job_class.jobs_a_batch, len(batches), streams.generator("batch", name))
+        sizes = whole(drawn).astype(np.int64)
+        times = np.repeat(batches, sizes)
+        if job_class.loop is not None:
+            batch = np.repeat(np.arange(len(sizes)), sizes)
+            follows = of_campaigns(job_class, job_class.loop, scenario, streams, times, batch)
+    table = _drawn(job_class, shape, times, streams)
+    return (table, None) if follows is None else (follows.among(table, job_class.name), follows)
 
 
-def _class_jobs(
-    job_class: JobClass, shape: int, drawn: tuple[Ints, Floats, Floats], streams: Streams
-) -> JobTable:
-    times, work, luck = drawn
-    count = len(times)
+def _drawn(job_class: JobClass, shape: int, times: Ints, streams: Streams) -> JobTable:
+    """Jobs of a class: their work, luck and ends."""
+    name, count = job_class.name, len(times)
+    samples = whole(draw(job_class.samples, count, streams.generator("samples", name)))
+    epochs = draw(job_class.epochs, count, streams.generator("epochs", name))
+    luck = ndtri(np.clip(streams.generator("speed", name).random(count), 1e-12, None))
     ends = draw_ends(job_class, count, streams) or ()
     zeros = np.zeros(count, dtype=np.int32)
     return JobTable(
         shape=np.full(count, shape, dtype=np.int32),
         submit_us=times,
-        work=work,
-        heads=(job_class.name,),
+        work=np.maximum(samples * epochs, 1.0),
+        heads=(name,),
         head=zeros,
         number=np.arange(count, dtype=np.int32),
         teams=(job_class.team,),
@@ -153,6 +156,13 @@ def _notes(scenario: Scenario, trace: Sequence[TraceRow], within: int) -> tuple[
             "Arrivals by office-hours follow the hours and weekdays of the Helios Venus cluster"
             " (China, 2020)."
         )
+    looping = [one.name for one in workload.classes if one.loop is not None]
+    looping += [one.name for one in workload.timed if one.loop is not None]
+    notes += [
+        f"{name}: the next run is submitted when the last has been looked at, so faster fleets get more "
+        "runs: compare jobs done and cost per job as well as waits."
+        for name in looping
+    ]
     asked = scenario.workload.trace
     if asked is not None and asked.scale != 1:
         notes.append(

@@ -48,6 +48,7 @@ SCHEMA = pa.schema(
         ("attempts", pa.int64()),
         ("lost_s", pa.float64()),
         ("user", _TEXT),
+        ("name", _TEXT),
         ("queue", _TEXT),
         ("card", _TEXT),
         ("card_share", pa.float64()),

@@ -61,6 +61,9 @@ class _Columns:
     complete: Flags
     wait_s: Floats
     """NaN where not recorded."""
+    user: Texts
+    name: Texts
+    """Of the job, which others may have as well; empty where not recorded."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,8 @@ class Record:
 def record_of(
     frame: pd.DataFrame, start: datetime, zone: str = "UTC", length_s: float | None = None
 ) -> Record:
-    """A record from a table with the columns submit_s, gpus, runtime_s and optionally team, state, wait_s.
+    """A record from a table with the columns submit_s, gpus, runtime_s and optionally team, state, wait_s,
+    user, name.
 
     `length_s` is the time under observation; default: to the last submission. Rows without a run time
     are left out and counted. Raises InputError for a missing column, an unknown state or no job.
@@ -162,6 +166,8 @@ def record_of(
         complete=np.array([ends[text] is not None for text in states], dtype=bool)
         & (_texts(frame, "censored", order) == ""),
         wait_s=pd.to_numeric(wait, errors="coerce").to_numpy(float)[order],
+        user=_texts(frame, "user", order),
+        name=_texts(frame, "name", order),
     )
     length = max(float(submit[-1]) + 1, 1.0) if length_s is None else length_s
     return Record(columns, start, zone, length, left_out=len(frame) - len(order))

@@ -18,7 +18,10 @@ __all__ = ["NO_START", "record_from"]
 
 NO_START = datetime(2001, 1, 1)  # noqa: DTZ001 - a local time, and a Monday
 """Start of a record that does not say when it was made: hours and weekdays are then counted from it."""
-_COLUMNS = ("submit_s", "gpus", "runtime_s", "team", "state", "wait_s", "censored", "left_out")
+_COLUMNS = (
+    *("submit_s", "gpus", "runtime_s", "team", "state", "wait_s", "censored", "left_out"),
+    *("user", "name", "id"),
+)
 
 
 def record_from(
@@ -68,4 +71,15 @@ def _plain(table: pa.Table) -> pd.DataFrame:
         if pa.types.is_dictionary(column.type):
             column = column.cast(pa.string())
         columns[name] = column.to_pandas()
-    return pd.DataFrame(columns)
+    return _with_names(pd.DataFrame(columns))
+
+
+def _with_names(frame: pd.DataFrame) -> pd.DataFrame:
+    """Where jobs have no names of their own, ids that came again are names: `sweep`, `sweep#2`."""
+    if "id" not in frame:
+        return frame
+    ids = frame.pop("id").astype("string")
+    if "name" in frame and frame["name"].notna().any():
+        return frame
+    stems = ids.str.replace(r"#\d+$", "", regex=True)
+    return frame.assign(name=stems) if bool((stems != ids).any()) else frame

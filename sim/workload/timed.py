@@ -12,25 +12,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv, ndtr, ndtri
 
 from sim.model.job import JobShape, UserEnd
 from sim.model.job_table import JobTable, priorities, span_or_none
-from sim.model.timed import JobEnd, TimedClass, TimedKind
+from sim.model.scenario import Scenario
+from sim.model.timed import JobEnd, TimedClass
 from sim.model.values import Distribution, Quantity
 from sim.streams import Streams
 from sim.units import SECOND
 from sim.workload.arrivals import Clock, Ints, batch_times
 from sim.workload.distributions import Floats, at_quantile, whole
 from sim.workload.ends import draw_ends
+from sim.workload.kinds import LEAST, ShapeKey, at_score, key_of, normal, runtimes
+from sim.workload.loops import Following, Part, closed, of_campaigns, of_people
+from sim.workload.repeats import Repeats, with_repeats
 
 __all__ = ["Drawn", "draw_timed", "timed_jobs", "timed_shapes"]
 
 _CELLS = 1 << 14
-_LEAST = 1e-12
 _CELLS_AN_HOUR = 4
 _OWN_END: Mapping[JobEnd, tuple[UserEnd, ...]] = {
     "cancelled": (UserEnd("cancelled"),),
@@ -48,39 +50,58 @@ class Drawn:
     """Position in the class."""
     runtime_us: Floats
     """At least one microsecond."""
+    batch: Ints
+    """Batch of each job, from 0."""
+    repeats: Repeats | None = None
+    """New submissions of failed jobs among them; None: there are none."""
 
 
-class _ShapeKey(NamedTuple):
-    gpus: int
-    memory_gib: float | None
-
-
-def timed_shapes(one: TimedClass) -> dict[_ShapeKey, JobShape]:
+def timed_shapes(one: TimedClass) -> dict[ShapeKey, JobShape]:
     """What the jobs of a class can look like, in the order of its kinds."""
-    return {key: _shape(one, key) for key in dict.fromkeys(_key(kind) for kind in one.kinds)}
+    return {key: _shape(one, key) for key in dict.fromkeys(key_of(kind) for kind in one.kinds)}
 
 
-def _key(kind: TimedKind) -> _ShapeKey:
-    return _ShapeKey(kind.gpus, kind.memory_gib)
-
-
-def _shape(one: TimedClass, key: _ShapeKey) -> JobShape:
+def _shape(one: TimedClass, key: ShapeKey) -> JobShape:
     name = f"{one.name}, {key.gpus} card{'s' if key.gpus > 1 else ''}"
     if key.memory_gib is not None:
         name += f", {key.memory_gib:g} GiB a card"
     return JobShape(
-        name, None, (key.gpus,), key.memory_gib, None, one.runtime_gpu, one.spans, restart_us=one.restart
-    )
+        name, None, (key.gpus,), key.memory_gib, None, one.runtime_gpu, one.spans,
+        restart_us=one.restart, closed=closed(one),
+    )  # fmt: skip
 
 
 def timed_jobs(
-    one: TimedClass, places: Mapping[JobShape, int], clock: Clock, horizon_us: int, streams: Streams
-) -> JobTable:
+    one: TimedClass, places: Mapping[JobShape, int], scenario: Scenario, clock: Clock, streams: Streams
+) -> Part:
     """The jobs of a class before the horizon; `places` are the numbers of the shapes."""
-    drawn = draw_timed(one, clock, horizon_us, streams)
+    follows = None
+    if one.loop is not None and closed(one):
+        follows = of_people(one, one.loop, scenario, streams)
+        drawn = _of_people(one, follows.drawn, streams)
+    else:
+        drawn = draw_timed(one, clock, scenario.horizon_us, streams)
+        if one.loop is not None:
+            follows = of_campaigns(one, one.loop, scenario, streams, drawn.submit_us, drawn.batch)
+        elif (found := drawn.repeats) is not None:
+            rows = np.arange(len(drawn.submit_us))
+            follows = Following(rows, found.first, found.turn, drawn.submit_us, found.pause_us, None)
+    table = _table(one, drawn, places, streams)
+    return (table, None) if follows is None else (follows.among(table, one.name), follows)
+
+
+def _of_people(one: TimedClass, count: int, streams: Streams) -> Drawn:
+    """Contents of so many jobs, none like another; times of submission are found elsewhere."""
+    each = np.arange(count)
+    kind = _kinds(one, each, count, streams)
+    scores = normal(streams.generator("runtime", one.name), count)
+    return Drawn(np.zeros(count, dtype=np.int64), kind, runtimes(one, kind, scores), each)
+
+
+def _table(one: TimedClass, drawn: Drawn, places: Mapping[JobShape, int], streams: Streams) -> JobTable:
     count = len(drawn.submit_us)
     shapes = timed_shapes(one)
-    of_kind = np.array([places[shapes[_key(kind)]] for kind in one.kinds], dtype=np.int32)
+    of_kind = np.array([places[shapes[key_of(kind)]] for kind in one.kinds], dtype=np.int32)
     if one.ends is not None:
         ends = dict(enumerate(draw_ends(one, count, streams) or ()))
     else:
@@ -110,15 +131,21 @@ def draw_timed(one: TimedClass, clock: Clock, horizon_us: int, streams: Streams)
     busy = _busy(one, clock, streams)
     starts = batch_times(one, clock, horizon_us, streams.generator("arrivals", name), busy)
     lot = _size_lots(one, clock, starts, streams)
-    sizes = _sizes(one.batch_size, lot)
+    sizes = _sizes(one.jobs_a_batch, lot)
     batch = np.repeat(np.arange(len(starts)), sizes)
     first = np.cumsum(sizes) - sizes
     times = starts[batch] + _offsets(one, batch, first, lot, streams)
     kind = _kinds(one, batch, len(starts), streams)
-    runtime = _runtimes(one, kind, _scores(one, batch, lot, streams))
+    runtime = runtimes(one, kind, _scores(one, batch, lot, streams))
+    repeats = None
+    if one.again is not None:
+        times, kind, runtime, repeats = with_repeats(one, one.again, times, kind, runtime, streams)
+        batch = batch[repeats.first]
     order = np.argsort(times, kind="stable")
     order = order[times[order] < horizon_us]
-    return Drawn(times[order], kind[order], runtime[order])
+    if repeats is not None:
+        repeats = Repeats(repeats.first[order], repeats.turn[order], repeats.pause_us[order])
+    return Drawn(times[order], kind[order], runtime[order], batch[order], repeats)
 
 
 def _busy(one: TimedClass, clock: Clock, streams: Streams) -> Floats | None:
@@ -144,7 +171,7 @@ def _size_lots(one: TimedClass, clock: Clock, starts: Ints, streams: Streams) ->
     if one.alike.day == 0 or not len(starts):
         return lots
     day = clock.day[np.searchsorted(clock.edges, starts, side="right") - 1] - clock.day[0]
-    own, days = ndtri(np.clip(lots, _LEAST, None)), int(day[-1]) + 1
+    own, days = ndtri(np.clip(lots, LEAST, None)), int(day[-1]) + 1
     common = normal(streams.generator("batch", one.name, "day"), days)
     mixed = ndtr(np.sqrt(one.alike.day) * common[day] + np.sqrt(1 - one.alike.day) * own)
     return np.asarray(np.minimum(mixed, np.nextafter(1.0, 0.0)))
@@ -165,7 +192,7 @@ def _offsets(one: TimedClass, batch: Ints, first: Ints, lot: Floats, streams: St
     if alike.gap:
         common = normal(streams.generator(*name, "batch"), len(first))
         if alike.gap_size:
-            common = _with_size(alike.gap_size, one.batch_size, lot, common)
+            common = _with_size(alike.gap_size, one.jobs_a_batch, lot, common)
         scores = np.sqrt(alike.gap) * common[batch] + np.sqrt(1 - alike.gap) * scores
     gaps = at_score(one.gap_s, scores)
     gaps[first] = 0
@@ -199,7 +226,7 @@ def _scores(one: TimedClass, batch: Ints, lot: Floats, streams: Streams) -> Floa
         steps = (part * step if i else step for i, step in enumerate(fresh.tolist()))
         fresh = np.array(list(accumulate(steps, lambda before, step: alike.next * before + step)))
     if alike.size:
-        fresh = _with_size(alike.size, one.batch_size, lot, fresh)
+        fresh = _with_size(alike.size, one.jobs_a_batch, lot, fresh)
     return np.asarray(np.sqrt(alike.runtime) * fresh[batch] + np.sqrt(1 - alike.runtime) * own)
 
 
@@ -213,25 +240,4 @@ def _size_scores(size: Quantity, lot: Floats) -> Floats:
     grid = (np.arange(_CELLS) + 0.5) / _CELLS
     reached = np.concatenate(([0.0], np.cumsum(_sizes(size, grid))))
     share = np.interp(lot, np.linspace(0, 1, _CELLS + 1), reached / reached[-1])
-    return np.asarray(ndtri(np.clip(share, _LEAST, 1 - _LEAST)))
-
-
-def _runtimes(one: TimedClass, kind: Ints, scores: Floats) -> Floats:
-    """Run times of jobs, microseconds, at least one."""
-    seconds = np.empty(len(kind))
-    for place, of_kind in enumerate(one.kinds):
-        mine = kind == place
-        seconds[mine] = at_score(of_kind.runtime_s, scores[mine])
-    return np.maximum(np.rint(seconds * SECOND), 1.0)
-
-
-def at_score(quantity: Quantity, scores: Floats) -> Floats:
-    """Values of a quantity at normal scores."""
-    if not isinstance(quantity, Distribution):
-        return np.full(len(scores), float(quantity))
-    return at_quantile(quantity, np.clip(ndtr(scores), 0.0, np.nextafter(1.0, 0.0)))
-
-
-def normal(generator: np.random.Generator, count: int) -> Floats:
-    """Standard normal numbers, one uniform each."""
-    return np.asarray(ndtri(np.clip(generator.random(count), _LEAST, None)))
+    return np.asarray(ndtri(np.clip(share, LEAST, 1 - LEAST)))

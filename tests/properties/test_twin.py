@@ -72,6 +72,12 @@ def test_queues_that_let_others_pass(case: Case) -> None:
     agree(case)
 
 
+@settings(QUIET, max_examples=100)
+@given(cases((*STRICT, *SKIPPING), PLACEMENTS, more=True))
+def test_windows_reserves_users_and_every_kind_of_misfortune(case: Case) -> None:
+    agree(case)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("placement", PLACEMENTS)
 @pytest.mark.parametrize("policy", [*STRICT, *SKIPPING])
@@ -79,6 +85,14 @@ def test_queues_that_let_others_pass(case: Case) -> None:
 @given(data=st.data())
 def test_every_policy_with_every_placement(policy: str, placement: str, data: st.DataObject) -> None:
     agree(data.draw(cases((policy,), (placement,))))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("policy", [*STRICT, *SKIPPING])
+@settings(QUIET, max_examples=1_000)
+@given(data=st.data())
+def test_every_policy_in_the_widest_worlds(policy: str, data: st.DataObject) -> None:
+    agree(data.draw(cases((policy,), PLACEMENTS, more=True)))
 
 
 def test_the_cases_are_worth_comparing() -> None:
@@ -109,4 +123,38 @@ def test_the_cases_are_worth_comparing() -> None:
         "gpu_fatal",
     }
     wanted |= {"node", "network", "ecc_uncorrectable", "burst", "gang", "disk lost", "stock-out"}
+    assert wanted <= seen, wanted - seen
+
+
+def test_the_widest_worlds_are_worth_comparing() -> None:
+    """Of a fixed sample: windows, reserves, ends by users, snapshots, spares, maintenance."""
+    seen: set[str] = set()
+
+    @settings(QUIET, max_examples=160, derandomize=True, database=None)
+    @given(cases((*STRICT, *SKIPPING), PLACEMENTS, more=True))
+    def look(case: Case) -> None:
+        log = run(case.plan, case.jobs, case.rates, Streams(case.seed))
+        seen.update(job.state for job in log.jobs)
+        seen.update(stay.ended for stay in log.attempts)
+        seen.update(failure.kind for failure in log.failures if failure.jobs)
+        seen.update("away" for lease in log.leases if lease.away_card_us)
+        seen.update("reserved" for lease in log.leases if lease.reserved_card_us)
+        seen.update("submitted again" for job in log.jobs if job.submissions > 1)
+        seen.update("bad" for job in log.jobs if job.bad)
+        seen.update("redone" for job in log.jobs if job.redone)
+        for stay in log.attempts:
+            worked = stay.work_us + stay.lost_us
+            lost = stay.voided_card_us or (stay.ended in ("node", "network", "gpu_fatal") and stay.work_us)
+            seen.update(["disk lost"] if lost and worked else [])
+        for pool in case.plan.pools:
+            model = pool.failures
+            if model is not None and any(failure.offer == pool.offer for failure in log.failures):
+                on = ("lemons", "infancy", "hangs", "spares", "no_spare", "snapshots", "maintenance")
+                seen.update(name for name in on if getattr(model, name) is not None)
+
+    look()
+    wanted = {"done", "killed", "refused", "running", "waiting", "cancelled", "failed", "retried", "bad"}
+    wanted |= {"horizon", "lease_end", "window_end", "maintenance", "bad_result", "redone", "away"}
+    wanted |= {"reserved", "submitted again", "disk lost", "switch", "site", "lemons", "infancy", "hangs"}
+    wanted |= {"spares", "no_spare", "snapshots"}
     assert wanted <= seen, wanted - seen

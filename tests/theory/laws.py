@@ -29,14 +29,14 @@ def waiting_times(log: RunLog, jobs: JobSet) -> list[Span]:
     spans = []
     for record in log.jobs:
         own = sorted(stays[record.job], key=lambda stay: stay.start_us)
-        left = [jobs.jobs[record.job].submit_us, *(stay.end_us for stay in own)]
+        left = [jobs.jobs[record.job].submit_us, *(stay.end_us + stay.pause_us for stay in own)]
         entered = [*(stay.start_us for stay in own), _gone(record, log, left[-1])]
         spans += list(zip(left, entered, strict=True))
     return spans
 
 
 def _gone(record: JobRecord, log: RunLog, last: Micros) -> Micros:
-    if record.state == "running":
+    if record.state in ("running", "failed", "cancelled"):
         return last
     return log.horizon_us if record.end_us is None else record.end_us
 
@@ -60,27 +60,31 @@ def littles_law(log: RunLog, jobs: JobSet) -> None:
     """Mean number x time = number of jobs x mean time, in the queue and in the system."""
     assert _area(waiting_times(log, jobs)) == sum(record.wait_us for record in log.jobs)
     there = [(jobs.jobs[r.job].submit_us, log.horizon_us if r.end_us is None else r.end_us) for r in log.jobs]
-    assert _area(there) == sum(record.wait_us + record.run_us for record in log.jobs)
+    assert _area(there) == sum(record.wait_us + record.run_us + record.pause_us for record in log.jobs)
 
 
 def jobs_are_conserved(log: RunLog, jobs: JobSet) -> None:
-    """Submitted = done + killed + refused + unfinished, each job once."""
+    """Submitted = done + killed + refused + cancelled + failed + unfinished, each job once."""
     submitted = [job.id for job in jobs.jobs if job.submit_us < log.horizon_us]
     assert [record.job for record in log.jobs] == submitted
     states = Counter(record.state for record in log.jobs)
     assert sum(states.values()) == len(submitted)
     running = sum(stay.ended == "horizon" for stay in log.attempts)
     assert states["running"] == running
-    for state in ("done", "killed"):
+    for state in ("done", "killed", "cancelled", "failed"):
         assert states[state] == sum(stay.ended == state for stay in log.attempts)
 
 
 def card_time_is_conserved(log: RunLog) -> None:
-    """Leased = busy + idle + down; busy and down are told again from stays and failures."""
+    """Leased = busy + idle + down + away + reserved; told again from stays, failures and absences."""
     for lease in log.leases:
         end = log.horizon_us if lease.end_us is None else lease.end_us
+        whole = end - lease.start_us
+        reserved = lease.reserved_card_us // whole if whole else 0
+        absent = _covered([*lease.absences], lease.start_us, end)
         busy = down = 0
-        for card in range(lease.machine * lease.gpus, (lease.machine + 1) * lease.gpus):
+        first = lease.machine * lease.gpus
+        for card in range(first, first + lease.gpus - reserved):
             held = [
                 (a.start_us, a.end_us)
                 for a in log.attempts
@@ -91,10 +95,13 @@ def card_time_is_conserved(log: RunLog) -> None:
             ]
             busy += sum(stop - start for start, stop in held)
             out = _outages(log, lease, card)
-            down += _covered(out, lease.start_us, end) - _covered_both(out, held, lease.start_us, end)
+            down += _covered(out, lease.start_us, end)
+            down -= _covered_both(out, [*held, *lease.absences], lease.start_us, end)
+        assert lease.reserved_card_us == reserved * whole
+        assert lease.away_card_us == absent * (lease.gpus - reserved)
         assert lease.busy_card_us == busy
         assert lease.down_card_us == down
-        assert busy + down <= lease.gpus * (end - lease.start_us)
+        assert busy + down + lease.away_card_us + lease.reserved_card_us <= lease.gpus * whole
 
 
 def _outages(log: RunLog, lease: LeaseRecord, card: int) -> list[Span]:

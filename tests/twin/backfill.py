@@ -31,7 +31,7 @@ class Reservation:
 def backfill(decider: Decider):
     world = decider.world
     while True:
-        queue = sorted(world.queue(), key=lambda life: life.job.id)
+        queue = sorted(world.queue(), key=lambda life: life.turn)
         place = decider.place(queue[0]) if queue else None
         if place is None:
             break
@@ -52,7 +52,7 @@ def reserve(decider: Decider, head: Life) -> Reservation | None:
     world, now = decider.world, decider.now
     ends = {now}
     ends |= {max(now, expected_end(life)) for life in world.lives if life.stay is not None}
-    ends |= {s.start_us for pool in world.pools for s in pool.spec.leases if s.start_us > now}
+    ends |= {time for pool in world.pools for time in pool.openings(now)}
     for time in sorted(ends):
         for pool, option in decider.ways(head):
             free = {machine: free_at(decider, machine, time) for machine in pool.machines}
@@ -67,24 +67,20 @@ def reserve(decider: Decider, head: Life) -> Reservation | None:
 
 def free_at(decider: Decider, machine: Machine, time: Micros) -> int:
     """Cards of a machine that will be free then, if all goes as expected and nothing is mended."""
-    start, end = machine.pool.lease_of(machine)
-    if machine.pool.burst and not machine.leased:
+    there = machine.pool.open_time(machine, time)
+    if there is None:
         return 0
-    if not start <= time or (end is not None and end <= time):
-        return 0
-    if not machine.leased:  # still to come
-        return len(machine.cards)
-    return sum(
-        not card.down and (card.holder is None or max(decider.now, expected_end(card.holder)) <= time)
-        for card in machine.cards
-    )
+    usable = [card for card in machine.cards if not card.reserved and not card.down]
+    if there[0] > decider.now:  # still to come; whoever is on it leaves before
+        return len(usable) if machine.leased else machine.usable
+    return sum(card.holder is None or max(decider.now, expected_end(card.holder)) <= time for card in usable)
 
 
 def place_beside(decider: Decider, life: Life, promise: Reservation | None) -> Place | None:
     """Cards for a job that may pass: it ends in time, or takes only what the first leaves free."""
     for pool, option, touched in decider.tries(life):
         shown = None
-        if promise is not None and not in_time(decider, life, option, promise) and pool is promise.pool:
+        if promise is not None and not in_time(decider, life, pool, option, promise) and pool is promise.pool:
             if promise.machine is not None:
                 shown = {promise.machine: promise.spare}
             elif option.gpus > promise.spare:
@@ -92,12 +88,12 @@ def place_beside(decider: Decider, life: Life, promise: Reservation | None) -> P
         cards = pool.find(option.gpus, option.spans, decider.rule, shown, touched)
         if cards is None:
             continue
-        if promise is not None and not in_time(decider, life, option, promise) and pool is promise.pool:
+        if promise is not None and not in_time(decider, life, pool, option, promise) and pool is promise.pool:
             there = [card for card in cards if promise.machine in (None, card.machine)]
             promise.spare -= len(there)
         return pool, option, cards
     return None
 
 
-def in_time(decider: Decider, life: Life, option: RunOption, promise: Reservation) -> bool:
-    return decider.now + expected_length(decider.world, life, option) <= promise.at
+def in_time(decider: Decider, life: Life, pool: Pool, option: RunOption, promise: Reservation) -> bool:
+    return decider.now + expected_length(decider.world, life, pool, option) <= promise.at

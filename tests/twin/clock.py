@@ -16,6 +16,8 @@ __all__ = [
     "NOTICE",
     "OLDEST_WAITER",
     "REPAIR",
+    "SNAPSHOT",
+    "SNAPSHOT_AGAIN",
     "Clock",
 ]
 
@@ -24,12 +26,14 @@ HORIZON = 1.5
 COMPLETION = 2.0
 REPAIR = 3.0
 NOTICE = 4.0
+SNAPSHOT = 4.5
 FAILURE = 5.0
 LEASE_END = 6.0
 LEASE_START = 7.0
 ARRIVAL = 8.0
 DECISION = 9.0
 OLDEST_WAITER = 10.0
+SNAPSHOT_AGAIN = 11.0
 
 
 class Clock(simpy.Environment):

@@ -108,5 +108,5 @@ class Hourly:
         if machine.idle_since is since:
             machine.leased = False
             self.world.decider.planner.upset = True
-            self.world.leases.append(machine.record(self.env.now))
+            self.world.leases.append(machine.record(self.env.now, self.env.now))
             self.poke()

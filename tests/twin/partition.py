@@ -58,7 +58,8 @@ def divided(spec: SharingSpec, wanted: SliceSpec) -> list[SliceSpec]:
 
 
 def free_slice(card: Card, part: SliceSpec) -> bool:
-    if card.cut is None or not card.machine.leased or card.down:
+    there = card.machine.leased and card.machine.open and not card.reserved
+    if card.cut is None or not there or card.down:
         return False
     taken = [life.stay.option.part for life in card.holders if life.stay is not None]
     return None not in taken and card.cut.count(part) > taken.count(part)

@@ -57,7 +57,7 @@ class Planner:
         while True:
             self.make_plans()
             due = [plan for plan in self.plans if plan.start == self.now]
-            for plan in sorted(due, key=lambda plan: plan.life.job.id):
+            for plan in sorted(due, key=lambda plan: plan.life.turn):
                 cards = [card for machine, n in plan.cards for card in machine.free_cards[:n]]
                 self.world.start(plan.life, (plan.pool, plan.option, cards))
                 self.plans.remove(plan)
@@ -74,7 +74,7 @@ class Planner:
         moved = True
         while moved:
             moved = False
-            for plan in sorted(self.plans, key=lambda plan: plan.life.job.id):
+            for plan in sorted(self.plans, key=lambda plan: plan.life.turn):
                 if plan.start == self.now:
                     continue
                 self.plans.remove(plan)
@@ -85,7 +85,7 @@ class Planner:
 
     def make_plans(self) -> None:
         planned = [plan.life for plan in self.plans]
-        for life in sorted(self.world.queue(), key=lambda life: life.job.id):
+        for life in sorted(self.world.queue(), key=lambda life: life.turn):
             if life not in planned and len(self.plans) < self.decider.parameters.look_ahead:
                 self.plans.append(self.earliest(life))
 
@@ -94,7 +94,7 @@ class Planner:
     def earliest(self, life: Life) -> Plan:
         best = Plan(life, None)
         for pool, option in self.decider.ways(life):
-            length = expected_length(self.world, life, option)
+            length = expected_length(self.world, life, pool, option)
             for time in self.instants(pool):
                 if best.start is not None and time >= best.start:
                     break
@@ -127,7 +127,7 @@ class Planner:
 
     def instants(self, pool: Pool) -> list[Micros]:
         """Now, and whenever cards become free or a lease begins."""
-        times = {self.now, *(span.start_us for span in pool.spec.leases)}
+        times = {self.now, *pool.openings(self.now)}
         times |= {end for machine in pool.machines for _, end, _ in self.holds(machine)}
         return sorted(time for time in times if time >= self.now)
 
@@ -140,18 +140,22 @@ class Planner:
                 found.append((life.stay.start, max(expected_end(life), self.now + 1), cards))
         timed = [plan for plan in self.plans if plan.start is not None]
         found += [(plan.start, plan.end, dict(plan.cards).get(machine, 0)) for plan in timed]
-        return [hold for hold in found if hold[2]]
+        return [(a, self.cut(machine, a, b), n) for a, b, n in found if n]
+
+    def cut(self, machine: Machine, start: Micros, end: Micros) -> Micros:
+        """Whoever runs as a window or lease ends has to leave."""
+        there = machine.pool.open_time(machine, start)
+        return end if there is None or there[1] is None else min(end, there[1])
 
     def free_during(self, machine: Machine, begin: Micros, end: Micros) -> int:
         """The least number of free cards from begin to end, or to the end of the lease."""
-        start, stop = machine.pool.lease_of(machine)
-        if machine.pool.burst and not machine.leased:
+        there = machine.pool.open_time(machine, begin)
+        if there is None:
             return 0
-        if not start <= begin or (stop is not None and stop <= begin):
-            return 0
-        if stop is not None:
-            end = min(end, stop)
-        working = sum(not card.down for card in machine.cards) if machine.leased else len(machine.cards)
+        end = self.cut(machine, begin, end)
+        working = machine.usable
+        if machine.leased:
+            working = sum(not card.down and not card.reserved for card in machine.cards)
         holds = self.holds(machine)
         times = {begin, *(first for first, _, _ in holds if begin < first < end)}
         return min(working - sum(n for a, b, n in holds if a <= time < b) for time in times)

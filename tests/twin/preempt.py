@@ -31,7 +31,11 @@ def preempt(decider: Decider, head: Life):
         places = [pool.machines] if option.spans else [[machine] for machine in pool.machines]
         for machines in places:
             cards = [
-                card for machine in machines if machine.leased for card in machine.cards if not card.down
+                card
+                for machine in machines
+                if machine.leased and machine.open
+                for card in machine.cards
+                if not card.down and not card.reserved
             ]
             victims = choose(cards, option.gpus, ripe)
             if victims:

@@ -114,16 +114,17 @@ class Decider:
     def key(self, life: Life, use: dict[str, int] | None = None) -> tuple[float, ...]:
         job = life.job
         if self.policy == "fair":
-            first = min(other.job.id for other in self.world.queue() if other.job.team == job.team)
-            return (use or {}).get(job.team, 0), first, job.id
+            first = min(other.turn for other in self.world.queue() if other.job.team == job.team)
+            return (use or {}).get(job.team, 0), *first, *life.turn
         if self.policy == "sjf":
-            return self.estimate(life), job.id
+            return self.estimate(life), *life.turn
         if self.policy == "edf":
-            return float("inf") if job.deadline_us is None else job.submit_us + job.deadline_us, job.id
+            deadline = float("inf") if job.deadline_us is None else job.submit_us + job.deadline_us
+            return deadline, *life.turn
         if self.policy == "priority":
             aging = self.parameters.aging_us
-            return -job.priority if aging is None else job.submit_us - job.priority * aging, job.id
-        return 0, job.id
+            return -job.priority if aging is None else life.released - job.priority * aging, *life.turn
+        return life.turn
 
     def use_of_teams(self) -> dict[str, int]:
         """Card-seconds of each team, where use counts half after each half-life."""
@@ -157,7 +158,7 @@ class Decider:
 
         def rank(way: tuple[Pool, RunOption]) -> tuple[float, ...]:
             pool, option = way
-            length = run_time(self.world, life, option)
+            length = run_time(self.world, life, pool, option)
             price = pool.spec.hourly_price / pool.size * option.gpus
             if job.deadline_us is None:
                 return pool.burst, 0, price * length

@@ -79,7 +79,13 @@ def place_beside(pool: Pool, option: RunOption) -> Card | None:
     for machine in pool.machines:
         for card in machine.cards:
             stays = [life.stay for life in card.holders]
-            if not stays or not machine.leased or card.down or any(stay.share is None for stay in stays):
+            if (
+                not stays
+                or not machine.leased
+                or not machine.open
+                or card.down
+                or any(stay.share is None for stay in stays)
+            ):
                 continue
             taken = sum(stay.option.memory_gib for stay in stays)
             if len(stays) < spec.jobs and taken + option.memory_gib <= spec.usable_gib:

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
+from sim.model.fleet import LeaseSpan
 from sim.model.rates import RateTable
 from sim.model.sharing import SharingSpec
 from sim.units import SECOND
 from tests.sharing_cases import EQUAL_PARTS, HARMLESS, MPS, PRESET, mig
-from tests.twin.worlds import Case, cases
+from tests.twin.worlds import Case, cases, narrowed
 
 __all__ = ["partitioned_cases", "shared_cases"]
 
@@ -28,11 +29,24 @@ def sharings(draw: st.DrawFn) -> SharingSpec:
 
 
 @st.composite
+def perhaps_narrowed(draw: st.DrawFn, span: LeaseSpan, size: int) -> LeaseSpan:
+    if draw(st.integers(0, 2)) != 1:
+        return span
+    return dataclasses.replace(draw(narrowed(span, size, None)), failures="pool")
+
+
+@st.composite
 def shared_cases(draw: st.DrawFn, policies: tuple[str, ...], placements: tuple[str, ...]) -> Case:
-    """A case in which some pools are shared and some ways need known memory; nobody is preempted."""
+    """A case in which some pools are shared and some ways need known memory; nobody is preempted.
+
+    Leases may have windows and reserved cards."""
     case = draw(cases(policies, placements))
     pools = tuple(
-        dataclasses.replace(pool, sharing=draw(st.one_of(sharings(), sharings(), st.none())))
+        dataclasses.replace(
+            pool,
+            sharing=draw(st.one_of(sharings(), sharings(), st.none())),
+            leases=tuple(draw(perhaps_narrowed(span, pool.gpus_per_machine)) for span in pool.leases),
+        )
         for pool in case.plan.pools
     )
     parameters = dataclasses.replace(case.plan.parameters, preempt_after_us=None)

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from sim.engine import run
-from sim.model.fleet import BurstSpec, CheckpointSpec, ForcedFailure, LogNormal, PolicyParameters
+from sim.engine.fleet import Pool
+from sim.engine.saves import disk_lost
+from sim.engine.stay import Run
+from sim.model.failures import Hangs, Snapshots, Spares
+from sim.model.fleet import BurstSpec, CheckpointSpec, ForcedFailure, LeaseSpan, LogNormal, PolicyParameters
+from sim.model.job import UserEnd
 from sim.model.rates import RateTable
 from sim.streams import Streams
 from sim.units import HOUR, MINUTE
 from tests.build import OFFER, changed, failures, gangs, job_set, option, plan, pool, rates
 
 STREAMS = Streams(1)
+
+
+def at(hour: float, kind: str, machine: int = 0, down: float | None = 1, offer: str = OFFER) -> ForcedFailure:
+    return ForcedFailure(
+        round(hour * HOUR), kind, offer, machine, 0, None if down is None else round(down * HOUR)
+    )
 
 
 def test_a_machine_fails_though_one_of_its_cards_is_away() -> None:
@@ -108,3 +121,108 @@ def test_of_jobs_that_wait_since_one_instant_the_first_by_number_orders_first() 
         (0, 0, False), (2, 5, False), (0, 6, True), (1, 8, False),
     ]  # fmt: skip
     assert [(r.ordered_us / HOUR, r.start_us / HOUR) for r in log.leases if r.lease < 0] == [(6, 6), (6, 6)]
+
+
+@pytest.mark.parametrize("policy", ["fifo", "fair", "easy", "conservative"])
+def test_a_new_submission_has_a_new_place_under_every_policy(policy: str) -> None:
+    # Job 0 fails at 1 min and is back at 31 min; job 1 runs from 1 min to 4:01; job 2 came before it.
+    end = UserEnd("failed", after_us=MINUTE, retry_after_us=30 * MINUTE)
+    jobs = job_set([(0, 4)] * 3)
+    jobs = dataclasses.replace(jobs, jobs=(jobs.jobs[0]._replace(ends=(end,)), *jobs.jobs[1:]))
+    log = run(plan(pool(1), policy=policy), jobs, rates(), STREAMS)
+    assert [job.end_us for job in log.jobs] == [12 * HOUR + MINUTE, 4 * HOUR + MINUTE, 8 * HOUR + MINUTE]
+
+
+def test_two_new_submissions_of_one_instant_go_by_number_under_easy() -> None:
+    # Jobs 0 and 1 fail in the first minute and are back at 1 h, while job 2 has both cards until 4 h;
+    # the later failure is job 0's, so job 1 is put in the queue first. One card each: 0, then 1.
+    jobs = [(0, 1), (0, 1), (0.02, 3.98), (0.5, 9)]
+    jobs, table = gangs(
+        *((start, hours, cards) for (start, hours), cards in zip(jobs, (1, 1, 2, 2), strict=True))
+    )
+    ends = {
+        0: UserEnd("failed", after_us=MINUTE, retry_after_us=59 * MINUTE),
+        1: UserEnd("failed", after_us=MINUTE // 2, retry_after_us=59 * MINUTE + MINUTE // 2),
+    }
+    for number, end in ends.items():
+        jobs = changed(jobs, number, ends=(end,))
+    log = run(plan(pool(1, per_machine=2), policy="easy"), jobs, table, STREAMS)
+    again = [(a.job, a.cards, a.start_us / HOUR) for a in log.attempts if a.job in ends and a.start_us > 0]
+    assert again == [(0, (0,), 13), (1, (1,), 13)]
+
+
+def test_a_spare_that_is_not_mended_yet_helps_nobody() -> None:
+    # One spare; mending takes 5 h, a move nothing. Machine 0 fails at 1 h and takes it: what failed is a
+    # spare at 6 h. Machine 1 fails at 2 h and waits until then, machine 2 at 3 h until 7 h.
+    model = failures(spares=Spares(1, LogNormal(5 * HOUR, 0.0)), migration_us=(0, 0))
+    forced = tuple(at(hour, "node", machine, None) for machine, hour in enumerate((1, 2, 3)))
+    log = run(plan(pool(3, model=model), forced=forced), job_set([]), rates(), STREAMS)
+    assert [f.back_us / HOUR for f in log.failures] == [1, 6, 7]
+
+
+def test_a_late_notice_lends_nobody_a_spare_before_it_is_mended() -> None:
+    # Two spares, both taken by 1 h: there again at 4.5 h and 5 h. Machine 2 fails at 1.5 h, seen at 9.5 h,
+    # and takes the one of 4.5 h. Machine 3 fails at 2 h, seen at once: it has that of 5 h, not one now.
+    model = failures(
+        spares=Spares(2, LogNormal(4 * HOUR, 0.0)), migration_us=(0, 0),
+        hangs=Hangs(1.0, LogNormal(8 * HOUR, 0.0), ("node",)),
+    )  # fmt: skip
+    seen = [(0.5, "network"), (1, "network"), (1.5, "node"), (2, "network")]
+    forced = tuple(at(hour, kind, machine, None) for machine, (hour, kind) in enumerate(seen))
+    log = run(plan(pool(4, model=model), forced=forced), job_set([]), rates(), STREAMS)
+    assert [f.back_us / HOUR for f in log.failures] == [0.5, 1, 9.5, 5]
+
+
+def test_a_failure_whose_length_is_said_lasts_just_so_long() -> None:
+    model = failures(snapshots=Snapshots(8 * HOUR, 30 * MINUTE, True), spares=Spares(0, LogNormal(HOUR, 0.0)))
+    spec = pool(1, leases=[LeaseSpan(0, 1, 0, None, disk_kept=False)], model=model)
+    log = run(plan(spec, forced=(at(1, "node", down=2),)), job_set([]), rates(), STREAMS)
+    assert log.failures[0].back_us == 3 * HOUR
+
+
+def test_a_snapshot_of_a_job_that_had_gone_to_a_pool_without_snapshots_holds_nothing() -> None:
+    # Snapshots each 8 h in the first pool, none in the second. Reset at 7 h: 7 h saved; the job goes on in
+    # the second pool until its machine fails at 9 h (9 h saved, its disk moves along) and comes back to
+    # the first. That fails at 11 h: its snapshot of 8 h was made while the job was elsewhere.
+    model = failures(snapshots=Snapshots(8 * HOUR, 0, True))
+    first = pool(1, leases=[LeaseSpan(0, 1, 0, None, disk_kept=False)], model=model)
+    forced = (at(7, "gpu_reset"), at(9, "node", offer="other"), at(11, "node"))
+    log = run(
+        plan(
+            first, pool(1, offer="other", model=failures()), forced=forced, checkpoint=CheckpointSpec(HOUR, 0)
+        ),
+        job_set([(0, 20)]),
+        RateTable(options={(0, OFFER): (option(),), (0, "other"): (option(),)}),
+        STREAMS,
+    )
+    mine = [(a.offer, a.ended, a.work_us / HOUR, a.voided_card_us / HOUR) for a in log.attempts]
+    assert mine[:3] == [(OFFER, "gpu_reset", 7, 0), ("other", "node", 2, 0), (OFFER, "node", 0, 9)]
+    assert log.jobs[0].end_us == (11 + 20) * HOUR  # at once on the second pool's card, which is back
+
+
+def test_work_on_a_lost_disk_is_no_progress_of_a_job_that_waits() -> None:
+    # One card of a machine of two is reset at 5.5 h for 20 h; job 0 waits with 5 h saved. At 6 h the
+    # machine fails and its disk stays behind. At the horizon, 6.5 h, nothing of the 10 h is there.
+    spec = pool(1, per_machine=2, leases=[LeaseSpan(0, 1, 0, None, disk_kept=False)], model=failures())
+    forced = (at(5.5, "gpu_reset", down=20), at(6, "node", down=5))
+    jobs = job_set([(0, 10), (0, 10)])
+    for hours, progress in ((5.75, 0.5), (6.5, 0)):
+        asked = plan(spec, hours=hours, forced=forced, checkpoint=CheckpointSpec(HOUR, 0))
+        log = run(asked, jobs, rates(), STREAMS)
+        assert (log.jobs[0].state, log.jobs[0].progress) == ("waiting", progress)
+
+
+def test_a_unit_that_comes_again_does_not_lose_what_was_on_its_old_disk() -> None:
+    # A job waits whose hour of work was saved on an hourly unit. The unit goes back at 2 h; at 4 h it is
+    # rented again and fails at 5 h with another disk. The hour is safe; who ran there then loses his.
+    unit = Pool(pool(0, offer="hourly", leases=[]), 1, burst=True)
+    (machine,) = unit.machines
+    machine.disk_kept = False
+    unit.bring(machine, 0)
+    first, second = (Run(job) for job in job_set([(0, 4), (4, 4)]).jobs)
+    first.saved_where, first.saved_epoch = machine.cards[0], machine.disk_epoch
+    unit.take_away(machine, 2 * HOUR, 2 * HOUR)
+    unit.bring(machine, 4 * HOUR)
+    second.saved_where, second.saved_epoch = machine.cards[0], machine.disk_epoch
+    unit.break_machine(machine, 5 * HOUR, 1)
+    assert (disk_lost(first), disk_lost(second)) == (False, True)

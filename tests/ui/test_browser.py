@@ -1,107 +1,54 @@
-"""The page in a real browser, from question to decision, with no request that leaves the machine."""
+"""The whole page in a real browser: every page in both languages, and how fast one walks between them."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from pathlib import Path
-from urllib.parse import urlsplit
-
 import pytest
+
+from sim.ui.language import LANGUAGES, catalogue
+from sim.ui.routes import PAGES
+from tests.ui.browser import Visitor, crowding
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+SWITCH_S = 2.0
+"""Longest time from a click in the menu to the page, seconds."""
 
 
-@pytest.fixture
-def chromium() -> str:
-    """Path of the browser; without one the test is skipped, but never in CI."""
-    if CHROMIUM is None and os.environ.get("CI") != "true":
-        pytest.skip("no chromium on this machine")
-    assert CHROMIUM is not None, "CI needs chromium"
-    return CHROMIUM
+@pytest.mark.parametrize("code", list(LANGUAGES))
+def test_every_page_opens_without_a_fault_or_a_box(visitor: Visitor, code: str) -> None:
+    for page in PAGES:
+        visitor.open(page.key, lang=code)
+        visitor.page.wait_for_timeout(300)
+        assert visitor.boxes() == [], page.key
+        assert visitor.page.locator("html").evaluate("one => one.scrollWidth <= window.innerWidth"), page.key
+        assert visitor.query("lang") == code
+        menu = visitor.page.get_by_test_id("stSidebarNav")
+        for other in PAGES:
+            name = catalogue(code)[f"menu.{other.key}"]
+            assert menu.get_by_role("link", name=name, exact=True).count() == 1
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    """The page served by `fleetsim app` from a folder with the shipped scenarios."""
-    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "sim", "app", "--port", str(port)]
-    with (tmp_path / "server.log").open("w") as log:
-        server = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=log)
-        try:
-            url = f"http://127.0.0.1:{port}"
-            _wait_for(f"{url}/_stcore/health", server, tmp_path / "server.log")
-            yield url
-        finally:
-            server.terminate()
-            server.wait(20)
+def test_walking_between_pages_is_quick_and_keeps_the_address(visitor: Visitor) -> None:
+    texts = catalogue("zh")
+    visitor.open("question", lang="zh", question="four-to-eight")
+    names = [texts[f"menu.{page.key}"] for page in PAGES]
+    slowest: dict[str, float] = dict.fromkeys(names, 99.0)
+    for _ in range(2):  # the first round loads what each page needs
+        for name in [*names[1:], names[0]]:
+            slowest[name] = min(slowest[name], visitor.walk(name))
+            assert visitor.query("lang") == "zh"
+            assert visitor.query("question") == "four-to-eight"
+    assert max(slowest.values()) < SWITCH_S * crowding(), slowest
 
 
-def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
-        assert server.poll() is None, log.read_text()
-        try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.25)
-    pytest.fail(f"the page did not start: {log.read_text()}")
-
-
-def test_from_a_shipped_question_to_its_decision(address: str, chromium: str) -> None:
-    from playwright.sync_api import expect, sync_playwright
-
-    asked: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(address)
-        expect(page.get_by_role("heading", name="Which GPU fleet should be rented?")).to_be_visible(
-            timeout=60_000
-        )
-        choice = page.get_by_role("combobox").first
-        choice.click()
-        choice.fill("four to eight")
-        page.get_by_role("option", name="four to eight").first.click()
-        expect(page.get_by_role("heading", name="Four cards or eight?")).to_be_visible(timeout=30_000)
-        replications = page.get_by_role("spinbutton", name="Replications")
-        replications.fill("2")
-        replications.press("Tab")
-        page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.get_by_role("heading", name="Decision")).to_be_visible(timeout=240_000)
-        decision = page.get_by_test_id("stAlert").first
-        expect(decision).to_contain_text("the target")
-        expect(decision).to_contain_text("CNY committed")
-        expect(page.get_by_test_id("stMetricValue").first).to_contain_text("%")
-        expect(page.get_by_role("img").first).to_be_visible(timeout=30_000)
-        assert page.get_by_test_id("stException").count() == 0
-        # The address holds the run: a fresh look at it shows the same result.
-        page.reload()
-        expect(page.get_by_role("heading", name="Decision")).to_be_visible(timeout=60_000)
-        browser.close()
-    hosts = {urlsplit(url).hostname for url in asked if not url.startswith(("data:", "blob:"))}
-    assert hosts == {"127.0.0.1"}
+def test_the_switch_of_the_language_keeps_the_place(visitor: Visitor) -> None:
+    visitor.open("compare", lang="en")
+    title = visitor.page.locator("h1")
+    assert title.inner_text() == catalogue("en")["compare.title"]
+    visitor.page.get_by_role("radio", name="中文").or_(
+        visitor.page.get_by_role("button", name="中文")
+    ).first.click()
+    title.filter(has_text=catalogue("zh")["compare.title"]).wait_for(timeout=20_000)
+    visitor.settled()
+    assert visitor.query("lang") == "zh"
+    assert visitor.boxes() == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -11,18 +10,9 @@ import pytest
 
 from sim.cli import main
 from tests.test_report_page import HOSTILE, SCENARIO
-from tests.ui.test_browser import CHROMIUM, FLAGS
+from tests.ui.browser import FLAGS
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def chromium() -> str:
-    """Path of the browser; without one the test is skipped, but never in CI."""
-    if CHROMIUM is None and os.environ.get("CI") != "true":
-        pytest.skip("no chromium on this machine")
-    assert CHROMIUM is not None, "CI needs chromium"
-    return CHROMIUM
 
 
 @pytest.fixture(scope="module")

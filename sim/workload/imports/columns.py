@@ -40,6 +40,7 @@ RAW: Mapping[str, pa.DataType] = {
     "censored": _TEXT,
     "team": _TEXT,
     "user": _TEXT,
+    "name": _TEXT,
     "queue": _TEXT,
     "card": _TEXT,
     "gpu": _TEXT,
@@ -76,6 +77,7 @@ def joined(pieces: list[pa.Table]) -> pa.Table:
     for name in whole.column_names:  # one by one, so that only one of them stands there twice
         made[name] = whole.column(name).combine_chunks()
         whole = whole.drop_columns([name])
+    pa.default_memory_pool().release_unused()
     return pa.table(made)
 
 

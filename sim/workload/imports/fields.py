@@ -64,6 +64,7 @@ FIELDS: Mapping[str, Field] = {
     "start_s": Field("start", "moment"),
     "end_s": Field("end", "moment"),
     "user": Field("user", "text"),
+    "name": Field("name", "text"),
     "queue": Field("queue", "text"),
     "card": Field("card", "text"),
     "card_share": Field("card_share", "decimal"),

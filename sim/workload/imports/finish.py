@@ -50,7 +50,9 @@ def finished(jobs: pa.Table, settings: Settings, tally: Tally) -> pa.Table:
         censored = ["running" if is_cut else None for is_cut in cut.tolist()]
     else:
         censored = pa.nulls(len(jobs), RAW["censored"])
-    columns = {"submit": submit, "start": start, "end": end, "wait": wait, "censored": censored}
+    columns: dict[str, Any] = {"submit": submit, "censored": censored}
+    if not {"start", "end", "wait"}.isdisjoint(jobs.column_names):  # else all three are nothing throughout
+        columns |= {"start": start, "end": end, "wait": wait}
     jobs = changed(jobs, columns)
     _suspicions(jobs, settings, tally, lines, ended)
     return _with_cards(jobs, settings, tally)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,9 @@ from sim.workload.imports.tally import Tally
 from sim.workload.imports.window import instant, selected
 
 __all__ = ["Imported", "import_jobs"]
+
+
+_ROWS = 250_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ def import_jobs(path: Path, settings: Settings | None = None) -> Imported:
     if settings.strict and tally.set_aside:
         raise InputError(_strict(source, tally))
     jobs = READERS[name].merge(jobs, tally)
-    jobs = finished(jobs, settings, tally)
+    jobs = _piecewise(jobs, lambda part: finished(part, settings, tally))
     jobs = selected(jobs, settings, tally)
     if not len(jobs):
         raise InputError(
@@ -72,7 +75,9 @@ def import_jobs(path: Path, settings: Settings | None = None) -> Imported:
     report = report_of(jobs, codes, name, READERS[name].title, source.encoding, tally, clock)
     origin = _origin(jobs, settings)
     about = _about(source, name, settings, report, origin, clock)
-    return Imported(_normal(jobs, codes, origin), about, report)
+    held = [jobs]
+    del jobs  # `_normal` lets go of each column when it has been turned
+    return Imported(_normal(held.pop(), codes, origin), about, report)
 
 
 @contextlib.contextmanager
@@ -85,6 +90,14 @@ def _without_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def _piecewise(jobs: pa.Table, step: Callable[[pa.Table], pa.Table]) -> pa.Table:
+    """What a step makes of the jobs, some rows at a time: its arrays of all of them would fill the memory."""
+    if len(jobs) <= _ROWS:
+        return step(jobs)
+    pieces = [step(jobs.slice(first, _ROWS)) for first in range(0, len(jobs), _ROWS)]
+    return pa.concat_tables(pieces).unify_dictionaries()
 
 
 def _nothing(source: Source, tally: Tally) -> list[Problem]:
@@ -130,7 +143,9 @@ def _about(
 def _normal(jobs: pa.Table, codes: Ints, origin: int) -> pa.Table:
     """Columns of the normal form, by submission; jobs without one come last."""
     submit = ints(jobs, "submit")
-    order = pa.array(np.argsort(np.where(submit > BAD, submit, 2**62), kind="stable"))
+    submit[submit <= BAD] = 2**62
+    order = None if (submit[1:] >= submit[:-1]).all() else pa.array(np.argsort(submit, kind="stable"))
+    del submit
     columns: dict[str, Any] = {}
     for name in jobs.column_names:
         if name in _MOMENTS:
@@ -138,13 +153,13 @@ def _normal(jobs: pa.Table, codes: Ints, origin: int) -> pa.Table:
         elif name in _LENGTHS:
             column = _seconds(ints(jobs, name), order, 0)
         else:
-            column = jobs.column(name).take(order)
+            column = jobs.column(name) if order is None else jobs.column(name).take(order)
         columns[f"{name}_s" if name in (*_MOMENTS, *_LENGTHS) else name] = column
         jobs = jobs.drop_columns([name])  # millions of jobs need not stand there twice
     reasons = pa.DictionaryArray.from_arrays(
         pa.array(np.maximum(codes - 1, 0).astype(np.int32), mask=codes == 0), pa.array(LEFT_OUT[1:])
     )
-    columns["left_out"] = reasons.take(order)
+    columns["left_out"] = reasons if order is None else reasons.take(order)
     return pa.table(columns)
 
 
@@ -152,7 +167,9 @@ _MOMENTS = ("submit", "start", "end")
 _LENGTHS = ("wait", "runtime", "lost", "limit", "deadline")
 
 
-def _seconds(micros: Ints, order: pa.Array, origin: int) -> pa.Array:
-    known = micros > BAD
-    seconds = np.where(known, micros - np.where(known, origin, 0), 0) / SECOND
-    return pa.array(seconds, mask=~known).take(order)
+def _seconds(micros: Ints, order: pa.Array | None, origin: int) -> pa.Array:
+    unknown = micros <= BAD
+    micros -= origin
+    micros[unknown] = 0
+    column = pa.array(micros / SECOND, mask=unknown)
+    return column if order is None else column.take(order)

@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from sim.errors import InputError, Problem
 from sim.workload.imports.delimited import SEPARATORS, read_csv, read_tsv, separator_of
+from sim.workload.imports.ids import unique_ids
 from sim.workload.imports.jsonl import read_jsonl
-from sim.workload.imports.merge import merge_attempts, merge_parts, unique_ids
+from sim.workload.imports.merge import merge_attempts, merge_parts
 from sim.workload.imports.sacct import read_sacct
 from sim.workload.imports.sacct_rows import KNOWN, names_of
 from sim.workload.imports.settings import Settings

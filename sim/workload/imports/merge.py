@@ -1,4 +1,4 @@
-"""Rows that are the same job: requeues, the same run seen twice, parts of a swapped job, doubles."""
+"""Rows that are the same job: requeues, the same run seen twice, parts of a swapped job."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 
 from sim.workload.imports.cells import BAD, NA, Ints
 from sim.workload.imports.columns import changed, codes, ints, texts
+from sim.workload.imports.ids import unique_ids
 from sim.workload.imports.states import UNFINISHED
 from sim.workload.imports.tally import Tally
 
-__all__ = ["merge_attempts", "merge_parts", "set_orphans_aside", "unique_ids"]
+__all__ = ["merge_attempts", "merge_parts", "set_orphans_aside"]
 
 
 def set_orphans_aside(jobs: pa.Table, tally: Tally) -> None:
@@ -100,46 +101,6 @@ def merge_parts(jobs: pa.Table, tally: Tally) -> pa.Table:
         words = ["unknown" if word == "partial" else word for word in words]
         jobs = changed(jobs, {"runtime": runtime, "end": end, "state": words}).filter(pa.array(keep))
     return unique_ids(jobs, tally)
-
-
-def unique_ids(jobs: pa.Table, tally: Tally) -> pa.Table:
-    """Drop rows that are the same in every cell, and number ids that come again: `sweep`, `sweep#2`."""
-    key = codes(jobs, "id")
-    if not _some_twice(key) and not jobs.column("id").null_count:
-        return jobs
-    frame = pa.table({n: _plain(jobs.column(n)) for n in jobs.column_names if n != "line"}).to_pandas()
-    frame["id"] = key
-    double = frame.duplicated().to_numpy() & (key >= 0)
-    if double.any():
-        tally.merged["doubles (every cell the same, and the id)"] += int(double.sum())
-        jobs, key, frame = jobs.filter(pa.array(~double)), key[~double], frame[~double]
-    number = frame.groupby("id").cumcount().to_numpy()
-    again = (number > 0) & (key >= 0)
-    names = jobs.column("id").to_pylist()
-    lines = ints(jobs, "line")
-    taken, next_free = set(names), dict[str, int]()
-    for row in np.flatnonzero(again | (key < 0)).tolist():
-        stem = names[row] or f"job-{lines[row]}"
-        count = max(int(number[row]) + 1, next_free.get(stem, 0)) if again[row] else 1
-        name = f"{stem}#{count}" if again[row] else stem
-        while name in taken:
-            count += 1
-            name = f"{stem}#{count}"
-        taken.add(name)
-        next_free[stem] = count + 1
-        names[row] = name
-    tally.odd("an id that came before; numbered, as in name#2", lines[again][:5].tolist(), int(again.sum()))
-    return jobs.set_column(jobs.schema.get_field_index("id"), "id", pa.array(names, type=pa.string()))
-
-
-def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """Texts as their numbers: equal where the texts are equal."""
-    whole = column.combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0)
-    if pa.types.is_string(whole.type):
-        whole = whole.dictionary_encode()
-    return whole.indices if pa.types.is_dictionary(whole.type) else whole
 
 
 def _some_twice(key: Ints) -> bool:

@@ -23,6 +23,8 @@ MOST_NAMES = 50
 GAP = DAY
 """A stretch without a submission is told from this length on."""
 MOST_GAPS = 5
+_ROWS = 250_000
+"""Rows summed at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,8 @@ def report_of(
     jobs: pa.Table, codes: Ints, name: str, title: str, encoding: str, tally: Tally, clock: Clock
 ) -> Report:
     """The report of these jobs; `codes` say which of them can be replayed."""
-    runtime, lost, gpus = ints(jobs, "runtime"), ints(jobs, "lost"), ints(jobs, "gpus")
-    width = np.where(gpus > 0, gpus, 0).astype(float)
-    lost_hours = float((width * np.where(lost > BAD, lost, 0)).sum()) / HOUR
-    ran_hours = float((width * np.where(runtime > BAD, runtime, 0)).sum()) / HOUR
+    ran_hours, lost_hours = _card_hours(jobs, "runtime"), _card_hours(jobs, "lost")
+    gpus = ints(jobs, "gpus")
     numbers, counts = np.unique(gpus[gpus != NA], return_counts=True)
     share = jobs.column("card_share").to_numpy() if "card_share" in jobs.column_names else np.array([])
     return Report(
@@ -122,6 +122,16 @@ def report_of(
         lost_card_hours=lost_hours,
         part_cards=int((share < 1).sum()),
     )
+
+
+def _card_hours(jobs: pa.Table, name: str) -> float:
+    """Cards times a time of each job, in all."""
+    total = 0.0
+    for first in range(0, len(jobs), _ROWS):
+        part = jobs.slice(first, _ROWS)
+        time, gpus = ints(part, name), ints(part, "gpus")
+        total += float((np.maximum(gpus, 0).astype(float) * np.where(time > BAD, time, 0)).sum())
+    return total / HOUR
 
 
 def _counted(jobs: pa.Table, name: str) -> dict[str, int]:

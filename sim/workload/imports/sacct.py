@@ -58,6 +58,9 @@ def read_sacct(source: Source, settings: Settings, tally: Tally) -> Iterator[pa.
             yield reader.jobs(rows)
 
 
+_TEXTS = (("user", "user"), ("name", "jobname"), ("queue", "partition"))
+
+
 @dataclass(slots=True)
 class _Reader:
     layout: Layout
@@ -87,7 +90,7 @@ class _Reader:
             "limit": self._limits(block),
             **self._needs(block),
         }
-        for name, source in (("team", self.team), ("user", "user"), ("queue", "partition")):
+        for name, source in (("team", self.team), *_TEXTS):
             cells = block.cells(source)
             if cells is not None:
                 columns[name] = [cell.strip()[:LONGEST_TEXT] for cell in cells]
@@ -103,7 +106,8 @@ class _Reader:
             return ids
         limited = [(one, line) for one, line in zip(ids, block.lines, strict=True) if one and one.at_once]
         for one, line in limited:
-            self.tally.odd(f"tasks of an array of which at most {one.at_once} run at once", [line], one.most)
+            kind = f"pending tasks of an array of which at most {one.at_once} may run at once: not simulated"
+            self.tally.odd(kind, [line], one.most)
         cut = [line for one, line in zip(ids, block.lines, strict=True) if one and one.cut]
         self.tally.odd("a list of tasks that sacct cut off (...)", cut)
         return ids

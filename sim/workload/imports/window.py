@@ -122,7 +122,8 @@ def _thickened(jobs: pa.Table, times: float, streams: Streams, tally: Tally) -> 
     nothing = np.full(len(source), NA, dtype=np.int64)
     bare = {"id": names, "submit": submit, "start": nothing, "end": nothing, "wait": nothing}
     tally.added[f"copies of jobs, for {100 * times:g} % demand (seed {streams.seed})"] += len(source)
-    return pa.concat_tables([jobs, changed(added, bare)]).unify_dictionaries().combine_chunks()
+    both = pa.concat_tables([jobs, changed(added, bare)], promote_options="default")
+    return both.unify_dictionaries().combine_chunks()
 
 
 def _shuffled(jobs: pa.Table, streams: Streams, tally: Tally) -> pa.Table:

@@ -1,0 +1,153 @@
+"""The page `compare`: run the question, then read which fleet to rent, how sure that is, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import streamlit as st
+
+from sim.errors import FleetsimError
+from sim.experiments.store import id_of
+from sim.load import Question, load
+from sim.ui.charts import show_chart
+from sim.ui.compare_charts import WAIT, money_against_wait, money_metric
+from sim.ui.compare_form import KIND, settings
+from sim.ui.compare_more import at_once, doubt, steady
+from sim.ui.compare_tables import all_metrics, differences, key_figures
+from sim.ui.language import say, word
+from sim.ui.metric_words import metric_help, metric_name, of_limits
+from sim.ui.opened import has_tables
+from sim.ui.question_result import decision_words
+from sim.ui.run_downloads import downloads
+from sim.ui.safe import literal
+from sim.ui.state import Draft, Shown, current_draft, run_of, shown_run
+from sim.ui.watch import forget, watch
+
+__all__ = ["show", "show_comparison"]
+
+
+def show() -> None:
+    """Draw the page."""
+    st.title(say("compare.title"))
+    draft = current_draft()
+    st.caption(say("compare.of", name=draft.question.scenario.name))
+    settings(draft)
+    job = watch(KIND)
+    if job is not None and job.run.ended and job.run.folder is not None:
+        st.query_params["run"] = job.run.folder
+        forget(job)
+    shown = shown_run() or run_of(draft)
+    if shown is None:
+        st.info(say("compare.not_yet"), icon=":material/hourglass_empty:")
+        return
+    st.divider()
+    _banner(draft, shown)
+    show_comparison(shown)
+
+
+def show_comparison(shown: Shown) -> None:
+    """Everything that a stored comparison says."""
+    document = shown.document
+    _decision(shown)
+    steady(document)
+    chart, table = money_against_wait(document)
+    st.subheader(say("compare.chart"))
+    level = f"{100 * document['confidence_level']:g}"
+    st.caption(say("compare.chart_text", level=level))
+    show_chart(chart, "money-against-wait", table, word("compare.chart_alt"))
+    st.subheader(say("compare.figures"))
+    st.caption(say("compare.figures_text", level=level, number=document["replications"]))
+    key_figures(document)
+    differences(document, shown.folder)
+    at_once(document)
+    with st.expander(word("compare.all_metrics", number=len(document["metrics"]))):
+        all_metrics(document)
+    doubt(document)
+    _remarks(shown)
+    st.subheader(say("downloads.title"))
+    downloads(shown.folder, "compare")
+
+
+def _decision(shown: Shown) -> None:
+    document = shown.document
+    found = document["recommendation"]
+    st.subheader(say("compare.decision"))
+    sentence = decision_words(document)
+    if found["strategy"] is None:
+        st.warning(sentence, icon=":material/report:")
+    else:
+        st.success(sentence, icon=":material/check_circle:")
+    name = found["strategy"] or found["nearest"]
+    own = next((one for one in document["strategies"] if one["name"] == name), None)
+    cells = st.columns(3)
+    cells[0].metric(
+        word("compare.confidence"), _sure(found["confidence"]), help=literal(found["confidence_method"])
+    )
+    if own is not None:
+        for place, metric in zip(cells[1:], (money_metric(document), WAIT), strict=True):
+            place.metric(
+                metric_name(metric), of_limits(own["metrics"][metric]), help=literal(metric_help(metric))
+            )
+    st.caption(
+        say(
+            "compare.made",
+            number=f"{document['replications']:,}",
+            seed=document["seed"],
+            version=document["version"],
+            run=shown.folder.name if has_tables(shown.folder) else shown.name.rpartition("/")[2],
+        )
+    )
+    with st.expander(word("compare.reason")):
+        st.markdown(literal(str(found["reason"])))
+
+
+def _sure(value: float | None) -> str:
+    """A confidence from draws is never quite certain."""
+    if value is None:
+        return word("compare.unknown")
+    return "> 99.9 %" if value > 0.999 else f"{100 * value:.1f} %"
+
+
+def _remarks(shown: Shown) -> None:
+    document = shown.document
+    if document["warnings"]:
+        st.subheader(say("compare.warnings"))
+        for warning in document["warnings"]:
+            about = f"{warning['strategy']}: " if warning["strategy"] else ""
+            st.warning(literal(about + warning["text"]), icon=":material/warning:")
+    with st.expander(word("compare.assumptions", number=len(document["assumptions"]))):
+        st.markdown("\n".join(f"- {literal(text)}" for text in document["assumptions"]))
+    with st.expander(word("compare.notes", number=len(document["notes"]))):
+        st.markdown("\n".join(f"- {literal(text)}" for text in document["notes"]))
+
+
+# -- The question in hand against the one that was run ---------------------------------------------
+
+
+def _banner(draft: Draft, shown: Shown) -> None:
+    """Say so where the result shown is not that of the question in hand."""
+    scenario = str(shown.document["scenario"])
+    if not _is_of(draft.question, shown):
+        st.warning(say("compare.changed", shown=scenario), icon=":material/sync_problem:")
+
+
+def _is_of(question: Question, shown: Shown) -> bool:
+    """Whether the run answers this question, whatever its replications, seed, price level and baseline."""
+    if not has_tables(shown.folder):
+        return shown.name.rpartition("/")[2] == id_of(
+            question, question.scenario.strategies[0].name, str(shown.document["version"])
+        )
+    try:
+        run = _ran(str(shown.folder), (shown.folder / "manifest.json").stat().st_mtime_ns)
+    except (FleetsimError, OSError):
+        return False
+    document = shown.document
+    scenario = question.scenario.model_copy(update={"experiment": run.scenario.experiment})
+    asked = dataclasses.replace(question, scenario=scenario, price=document["price"])
+    return shown.folder.name == id_of(asked, str(document["baseline"]), str(document["version"]))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _ran(folder: str, stamp: int) -> Question:  # noqa: ARG001  # part of the key
+    return load(Path(folder) / "scenario.yaml")

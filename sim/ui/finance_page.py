@@ -1,0 +1,54 @@
+"""The page `finance`: annual or monthly, what is paid when, who costs what, and owning instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import streamlit as st
+
+from sim.errors import FleetsimError
+from sim.ui.finance_books import show_books
+from sim.ui.finance_files import show_files
+from sim.ui.finance_owning import show_owning
+from sim.ui.finance_source import Source, source_of
+from sim.ui.finance_teams import show_teams
+from sim.ui.finance_ways import show_ways
+from sim.ui.language import say, word
+from sim.ui.safe import literal
+
+__all__ = ["show"]
+
+PARTS: Mapping[str, Callable[[Source], None]] = {
+    "ways": lambda source: show_ways(source.question, source.key),
+    "books": show_books,
+    "teams": show_teams,
+    "owning": show_owning,
+    "files": show_files,
+}
+
+
+def show() -> None:
+    """Draw the page."""
+    st.title(say("finance.title"))
+    try:
+        source = source_of()
+    except FleetsimError as error:
+        st.error(literal(str(error)))
+        return
+    st.caption(
+        say("finance.of_run" if source.run else "finance.of_quote", name=source.question.scenario.name)
+    )
+    part = st.segmented_control(
+        word("finance.part"),
+        list(PARTS),
+        default="ways",
+        required=True,
+        key="finance_part",
+        format_func=lambda one: word(f"finance.part_{one}"),
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    try:
+        PARTS[part or "ways"](source)
+    except FleetsimError as error:
+        st.error(literal(str(error)))

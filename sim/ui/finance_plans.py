@@ -1,0 +1,87 @@
+"""Plans by their names, and the form for rate, refund and early end."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import streamlit as st
+
+from sim.ui.finance_work import EndKind, EndRisk, RefundChoice
+from sim.ui.language import language, word
+
+__all__ = ["ask_more", "plan_name", "sentence_gap"]
+
+
+ENDS: tuple[EndKind, ...] = ("none", "months", "hazard")
+
+REFUNDS: tuple[RefundChoice, ...] = ("contract", "none", "pro-rata", "re-rate", "deposit-less-discounts")
+
+
+def plan_name(plan: str) -> str:
+    """A plan as people call it."""
+    if plan in ("hourly", "monthly", "quarterly", "annual"):
+        return word(f"finance.plan_{plan}")
+    return word("finance.plan_months", number=plan.removesuffix("-months"))
+
+
+def sentence_gap() -> str:
+    """What stands between two sentences."""
+    return "" if language() == "zh" else " "
+
+
+def ask_more(months: int) -> tuple[Decimal, RefundChoice, EndRisk]:
+    """Rate, refund and early end."""
+    with st.expander(word("finance.more")):
+        left, right = st.columns(2)
+        rate = left.number_input(
+            word("finance.rate"),
+            0.0,
+            100.0,
+            8.0,
+            0.5,
+            key="finance_rate",
+            help=word("finance.rate_help"),
+            persist_state="session",
+        )
+        refund = right.selectbox(
+            word("finance.refund"),
+            REFUNDS,
+            format_func=lambda one: word(f"finance.refund_{one}"),
+            key="finance_refund",
+            help=word("finance.refund_help"),
+            persist_state="session",
+        )
+        kind = left.selectbox(
+            word("finance.end"),
+            ENDS,
+            key="finance_end",
+            format_func=lambda one: word(f"finance.end_{one}"),
+            persist_state="session",
+        )
+        if kind == "none":
+            return _percent(rate), refund, EndRisk()
+        chance = right.number_input(
+            word(f"finance.chance_{kind}"),
+            0.0,
+            100.0,
+            30.0 if kind == "months" else 5.0,
+            1.0,
+            key=f"finance_chance_{kind}",
+            persist_state="session",
+        )
+        early: tuple[int, ...] = ()
+        if kind == "months":
+            picked = left.multiselect(
+                word("finance.end_in"),
+                range(1, months),
+                default=[min(6, max(1, months - 1))] if months > 1 else [],
+                key=f"finance_end_in_{months}",
+                persist_state="session",
+            )
+            early = tuple(sorted(picked))
+        return _percent(rate), refund, EndRisk(kind, Fraction(_percent(chance)), early)
+
+
+def _percent(value: float) -> Decimal:
+    return Decimal(str(round(value, 6))) / 100

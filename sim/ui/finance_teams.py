@@ -1,0 +1,297 @@
+"""Who costs what, how well commitments are used, and how many cards are worth committing.
+
+Both need a run: `fleetsim costs` makes replication 0 again, `fleetsim commit` counts the demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from sim.ui.amounts import UNKNOWN, money, number, share
+from sim.ui.charts import PALETTE, show_chart
+from sim.ui.finance_books import pick_strategy
+from sim.ui.finance_source import Source
+from sim.ui.language import say, word
+from sim.ui.safe import literal
+from sim.ui.studies import asked_with, identity, take_view
+from sim.ui.watch import ask, watch
+
+__all__ = ["show_teams"]
+
+STATES = ("useful", "checkpoint", "startup", "reload", "lost", "idle", "down", "away", "reserved")
+SHARES = frozenset(
+    {
+        "commitment_coverage",
+        "commitment_utilisation",
+        "break_even_utilisation",
+        "effective_savings_rate",
+        "contracted_savings_rate",
+    }
+)
+INDICATORS = (
+    "effective_hour_used",
+    "effective_hour_useful",
+    "commitment_coverage",
+    "commitment_utilisation",
+    "waste",
+    "break_even_utilisation",
+    "effective_savings_rate",
+    "contracted_savings_rate",
+)
+
+
+def show_teams(source: Source) -> None:
+    """Draw the section."""
+    strategy = pick_strategy(source)
+    left, right = st.columns(2)
+    by = (
+        left.selectbox(
+            word("finance.by"),
+            ("team", "class", "job"),
+            format_func=lambda one: word(f"finance.by_{one}"),
+            key="finance_by",
+            persist_state="session",
+        )
+        or "team"
+    )
+    sharing = (
+        right.selectbox(
+            word("finance.idle"),
+            ("none", "busy", "useful"),
+            format_func=lambda one: word(f"finance.idle_{one}"),
+            key="finance_share",
+            help=word("finance.idle_help"),
+            persist_state="session",
+        )
+        or "none"
+    )
+    place: str | Path = source.folder if source.folder is not None else source.draft.file
+    words = ["costs", str(place), "--strategy", strategy, "--by", by, "--share", sharing, "--format", "json"]
+    document = _answer_of(
+        "costs", source.key, words, say("finance.ask_costs"), word("finance.title_costs", name=strategy)
+    )
+    if document is not None:
+        _groups(document)
+        _states(document)
+        _indicators(document["indicators"])
+    st.divider()
+    _commit(source, strategy)
+
+
+def _answer_of(kind: str, key: str, words: Sequence[str], label: str, title: str) -> dict[str, Any] | None:
+    """The kept answer of a command; a button that asks for it where there is none, and its progress."""
+    name = f"{key} {' '.join(words)}"
+    job = watch(kind)
+    run = job.run if job is not None and asked_with(job.run, words) else None
+    document = take_view(name, run)
+    if document is None and (run is None or run.ended):
+        if st.button(label, key=f"finance_ask_{kind}", type="primary"):
+            ask(kind, title, *words)
+            st.rerun()
+        st.caption(say(f"finance.ask_{kind}_note"))
+    return document
+
+
+def _groups(document: Mapping[str, Any]) -> None:
+    by = str(document["by"])
+    st.subheader(say(f"finance.cost_by_{by}"))
+    st.caption(say("finance.one_run", strategy=document["strategy"], number=number(document["replication"])))
+    groups = sorted(document["groups"], key=lambda group: -group["total_cny"])
+    if by != "job":
+        names = [str(group["name"]) for group in groups]
+        extra = [
+            (word("finance.state_idle"), _unshared(document, "idle")),
+            (
+                word("finance.other_cost"),
+                sum(_unshared(document, one) for one in ("down", "away", "reserved"))
+                + document["without_cards_cny"],
+            ),
+        ]
+        bars = [(name, group["total_cny"]) for name, group in zip(names, groups, strict=True)]
+        frame = pd.DataFrame([{"who": who, "y": cost} for who, cost in [*bars, *extra] if cost])
+        headings = {"who": word(f"finance.by_{by}"), "y": word("finance.axis_amount")}
+        _bars(frame, headings, f"cost-by-{by}", word(f"finance.cost_by_{by}"))
+    rows = [
+        {
+            word(f"finance.by_{by}"): group["name"],
+            word("finance.jobs"): number(group["jobs"]),
+            word("finance.card_hours"): number(group["card_h"], 1),
+            word("finance.total"): money(group["total_cny"], 2),
+            word("finance.average"): money(group["average_per_job_cny"], 2),
+            word("finance.state_lost"): money(group["lost_cny"], 2),
+            word("finance.state_reload"): money(group["reload_cny"], 2),
+            word("finance.marginal"): money(group["marginal_cny"], 2),
+            word("finance.opportunity"): money(group["opportunity_cny"], 2),
+        }
+        for group in groups
+    ]
+    table = pd.DataFrame(rows)
+    if len(table) > 1_000:
+        st.info(say("finance.first_rows", most="1,000"))
+    st.dataframe(table.head(1_000), hide_index=True, width="stretch")
+    st.caption(say("finance.groups_note"))
+
+
+def _unshared(document: Mapping[str, Any], state: str) -> float:
+    return float(document["states"][state]["cost_cny"])
+
+
+def _states(document: Mapping[str, Any]) -> None:
+    st.subheader(say("finance.states"))
+    whole = float(document["accrued_cny"])
+    states = document["states"]
+    rows = [
+        {
+            word("finance.state"): word(f"finance.state_{state}"),
+            word("finance.card_hours"): number(states[state]["card_h"], 1),
+            word("finance.cost"): money(states[state]["cost_cny"], 2),
+            word("finance.part_of_cost"): share(states[state]["cost_cny"] / whole if whole else None),
+        }
+        for state in STATES
+        if states[state]["card_h"] or states[state]["cost_cny"]
+    ]
+    if document["shared_idle_cny"]:
+        cost = float(document["shared_idle_cny"])
+        rows.append(
+            {
+                word("finance.state"): word("finance.state_shared"),
+                word("finance.card_hours"): UNKNOWN,
+                word("finance.cost"): money(cost, 2),
+                word("finance.part_of_cost"): share(cost / whole if whole else None),
+            }
+        )
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
+
+
+def _indicators(found: Mapping[str, Any]) -> None:
+    st.subheader(say("finance.indicators"))
+    coverage, use, waste = st.columns(3)
+    coverage.metric(
+        word("finance.commitment_coverage"),
+        _value("commitment_coverage", found),
+        help=word("finance.commitment_coverage_means"),
+    )
+    use.metric(
+        word("finance.commitment_utilisation"),
+        _value("commitment_utilisation", found),
+        help=word("finance.commitment_utilisation_means"),
+    )
+    waste.metric(word("finance.waste"), _value("waste", found), help=word("finance.waste_means"))
+    rows = [
+        {
+            word("finance.indicator"): word(f"finance.{key}"),
+            word("finance.value"): _value(key, found),
+            word("finance.means"): word(f"finance.{key}_means"),
+        }
+        for key in INDICATORS
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
+    st.caption(f"{literal(found['on_demand'])}. {say('finance.indicators_note')}")
+
+
+def _value(key: str, found: Mapping[str, Any]) -> str:
+    value = found[key]["value"]
+    if key in SHARES:
+        return share(value)
+    return money(value, 2)
+
+
+def _commit(source: Source, strategy: str) -> None:
+    """How many cards to commit, and the rest by the hour."""
+    st.subheader(say("finance.commit"))
+    st.caption(say("finance.commit_intro"))
+    words = ["commit", str(source.draft.file), "--strategy", strategy, "--format", "json"]
+    if strategy not in [one.name for one in source.draft.question.scenario.strategies]:
+        st.info(say("finance.commit_other"))
+        return
+    document = _answer_of(
+        "commit",
+        identity(source.draft),
+        words,
+        say("finance.ask_commit"),
+        word("finance.title_commit", name=strategy),
+    )
+    if document is None:
+        return
+    st.success(
+        say(
+            "finance.commit_answer",
+            best=number(document["newsvendor"]),
+            offer=document["committed"],
+            instead=document["fallback"],
+            simulated=number(document["simulated"]),
+        ),
+        icon=":material/inventory:",
+    )
+    shares = document["demand"]["shares"]
+    frame = pd.DataFrame(
+        [
+            {"x": place, "cost": cost, "share": 100 * shares[place] if place < len(shares) else 0.0}
+            for place, cost in enumerate(document["costs"])
+        ]
+    )
+    x = alt.X("x:Q", title=word("finance.axis_committed"), axis=alt.Axis(tickMinStep=1))
+    tips = [
+        alt.Tooltip("x:Q", title=word("finance.axis_committed")),
+        alt.Tooltip("cost:Q", title=word("finance.axis_month_cost"), format=",.0f"),
+        alt.Tooltip("share:Q", title=word("finance.axis_needed"), format=".1f"),
+    ]
+    cost = (
+        alt.Chart(frame)
+        .mark_line(color=PALETTE[0], point={"color": PALETTE[0], "size": 50})
+        .encode(
+            x=x,
+            y=alt.Y(
+                "cost:Q",
+                title=word("finance.axis_month_cost"),
+                axis=alt.Axis(format=",.0f", labelOverlap=True),
+            ),
+            tooltip=tips,
+        )
+        .properties(height=240)
+    )
+    headings = {
+        "x": word("finance.axis_committed"),
+        "cost": word("finance.axis_month_cost"),
+        "share": word("finance.axis_needed"),
+    }
+    show_chart(cost, "commitment", frame.rename(columns=headings), word("finance.commit"))
+    trials = [
+        {
+            word("finance.axis_committed"): number(trial["committed"]),
+            word("finance.axis_month_cost"): money(trial["cost"]),
+            word("finance.trial_wait"): f"{number(trial['wait_p95_h'], 2)} {word('finance.h')}",
+            word("finance.trial_refused"): number(trial["jobs_refused"]),
+        }
+        for trial in document["trials"]
+    ]
+    if trials:
+        st.caption(say("finance.trials"))
+        st.dataframe(pd.DataFrame(trials), hide_index=True, width="stretch")
+    with st.expander(word("finance.assumed")):
+        for line in document["assumptions"]:
+            st.markdown(f"- {literal(line)}")
+
+
+def _bars(frame: pd.DataFrame, headings: Mapping[str, str], name: str, title: str) -> None:
+    """Horizontal bars, one a name."""
+    chart = (
+        alt.Chart(frame)
+        .mark_bar(color=PALETTE[0])
+        .encode(
+            x=alt.X("y:Q", title=headings["y"], axis=alt.Axis(format=",.0f", labelOverlap=True)),
+            y=alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=220)),
+            tooltip=[
+                alt.Tooltip("who:N", title=headings["who"]),
+                alt.Tooltip("y:Q", title=headings["y"], format=",.2f"),
+            ],
+        )
+        .properties(height=alt.Step(34))
+    )
+    show_chart(chart, name, frame.rename(columns=dict(headings)), title)

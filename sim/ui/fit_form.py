@@ -1,0 +1,142 @@
+"""Asking for a job: model, method, batch, sequence, cards; or a class of jobs of the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import streamlit as st
+
+from sim.catalog import Catalog
+from sim.errors import FleetsimError
+from sim.model.contract import Plan
+from sim.model.work import Attention, JobClass, Loss, Method, Optimizer, SplitKind, Targets
+from sim.report.fit_answers import job_of
+from sim.ui.fit_work import shipped_catalog
+from sim.ui.language import say, word
+from sim.ui.state import current_draft
+
+__all__ = ["Asked", "ask_job"]
+
+FIRST_MODEL = "codellama-34b"
+"""What a first visitor sees: large enough that the answer is not obvious."""
+
+MOST_CARDS = 64
+
+PLANS = ("", "hourly", "monthly", "quarterly", "annual")
+"""Contracts by whose price an hour may be reckoned; the first is the list price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The job, and the contract by whose price an hour is reckoned (None: the list price)."""
+
+    job: JobClass
+    plan: Plan | None
+
+
+def ask_job() -> Asked:
+    """Let the user describe a job; InputError where the description contradicts itself."""
+    catalog = shipped_catalog()
+    own = _classes()
+    source = st.segmented_control(
+        say("fit.source"),
+        ["own", *own],
+        default="own",
+        required=True,
+        format_func=lambda name: word("fit.source_own") if name == "own" else own[name].name,
+        key="fit_source",
+        help=say("fit.source_help"),
+    ) if own else "own"  # fmt: skip
+    if source is not None and source in own:
+        plan = _plan()
+        return Asked(own[source], plan)
+    return _widgets(catalog)
+
+
+def _classes() -> dict[str, JobClass]:
+    """The classes of jobs of the question in hand, by position; none where it cannot be read."""
+    try:
+        classes = current_draft().question.scenario.workload.classes
+    except FleetsimError:
+        return {}
+    return {f"class-{place}": one for place, one in enumerate(classes) if isinstance(one, JobClass)}
+
+
+def _widgets(catalog: Catalog) -> Asked:
+    models = list(catalog.models)
+    first, second, third, fourth = st.columns(4)
+    options: dict[str, Any] = {}
+    options["model"] = first.selectbox(
+        say("fit.model"),
+        models,
+        models.index(FIRST_MODEL) if FIRST_MODEL in models else 0,
+        format_func=lambda name: catalog.models[name].name,
+        key="fit_model",
+    )
+    options["method"] = second.selectbox(
+        say("fit.method"),
+        get_args(Method),
+        2,
+        format_func=lambda name: word(f"fit.method_{name}"),
+        key="fit_method",
+        help=say("fit.method_help"),
+    )
+    options["micro_batch"] = third.number_input(
+        say("fit.batch"), 1, 4096, 1, key="fit_batch", help=say("fit.batch_help")
+    )
+    options["seq_len"] = fourth.number_input(
+        say("fit.sequence"), 1, 1_000_000, 2048, 256, key="fit_sequence", help=say("fit.sequence_help")
+    )
+    options["gpus"] = _cards()
+    with st.expander(say("fit.more")):
+        options |= _more(str(options["method"]))
+        plan = _plan()
+    return Asked(job_of(options, catalog, "{}"), plan)
+
+
+def _cards() -> str | list[int]:
+    picked = st.pills(
+        say("fit.cards"),
+        [1, 2, 4, 8, 16, 32, MOST_CARDS],
+        selection_mode="multi",
+        key="fit_cards",
+        help=say("fit.cards_help"),
+    )
+    return sorted(picked) if picked else "auto"
+
+
+def _more(method: str) -> dict[str, Any]:
+    left, middle, right = st.columns(3)
+    found: dict[str, Any] = {
+        "samples": left.number_input(say("fit.samples"), 1, 10**12, 50_000, 1000, key="fit_samples"),
+        "epochs": left.number_input(say("fit.epochs"), 0.1, 1e6, 3.0, 1.0, key="fit_epochs"),
+        "mean_tokens": left.number_input(
+            say("fit.mean_tokens"), 1.0, 1e9, None, 50.0, key="fit_mean", help=say("fit.mean_tokens_help")
+        ),
+        "packed": left.checkbox(say("fit.packed"), key="fit_packed", help=say("fit.packed_help")),
+        "checkpointing": middle.checkbox(
+            say("fit.checkpointing"), True, key="fit_checkpointing", help=say("fit.checkpointing_help")
+        ),
+        "attention": middle.selectbox(say("fit.attention"), get_args(Attention), key="fit_attention"),
+        "optimizer": middle.selectbox(say("fit.optimizer"), get_args(Optimizer), key="fit_optimizer"),
+        "loss": right.selectbox(say("fit.loss"), get_args(Loss), key="fit_loss", help=say("fit.loss_help")),
+        "split": right.selectbox(
+            say("fit.split"), get_args(SplitKind), key="fit_split", help=say("fit.split_help")
+        ),
+    }
+    if method != "full":
+        found["rank"] = middle.number_input(say("fit.rank"), 1, 1_000_000, 16, key="fit_rank")
+        found["targets"] = right.selectbox(say("fit.targets"), get_args(Targets), key="fit_targets")
+    return found
+
+
+def _plan() -> Plan | None:
+    picked = st.selectbox(
+        say("fit.plan"),
+        PLANS,
+        format_func=lambda plan: word(f"fit.plan_{plan or 'list'}"),
+        key="fit_plan",
+        help=say("fit.plan_help"),
+    )
+    return picked or None

@@ -1,0 +1,82 @@
+"""The page `fit`: does this job fit on our cards, how long does it take, and what does a run cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from sim.errors import FleetsimError
+from sim.model.work import JobClass
+from sim.report.fit_answers import FitAnswer
+from sim.ui.amounts import hours, money, number
+from sim.ui.fit_charts import memory_chart
+from sim.ui.fit_form import ask_job
+from sim.ui.fit_frames import both_frame, offers_frame, parts_frame, remedies_frame
+from sim.ui.fit_work import answers_for, shipped_catalog
+from sim.ui.language import say, word
+from sim.ui.safe import literal
+
+__all__ = ["show"]
+
+
+def show() -> None:
+    """Draw the page."""
+    st.title(say("fit.title"))
+    st.caption(say("fit.intro"))
+    try:
+        asked = ask_job()
+        measured = answers_for(asked.job, "measured", asked.plan)
+        vendor = answers_for(asked.job, "vendor", asked.plan)
+    except FleetsimError as error:
+        st.error(literal(str(error)))
+        return
+    _sentence(asked.job, measured)
+    memory_chart(measured)
+    st.subheader(say("fit.offers"))
+    st.caption(say("fit.offers_note"))
+    st.dataframe(offers_frame(measured), hide_index=True)
+    _remedies(measured)
+    st.subheader(say("fit.both"))
+    st.caption(say("fit.both_note"))
+    st.dataframe(both_frame(measured, vendor), hide_index=True)
+    with st.expander(say("fit.parts")):
+        st.caption(say("fit.parts_note"))
+        st.dataframe(parts_frame(measured), hide_index=True)
+
+
+def _sentence(job: JobClass, answers: Sequence[FitAnswer]) -> None:
+    """The answer in one sentence, before anything else."""
+    fitting = [answer for answer in answers if answer.row.fits]
+    said: dict[str, Any] = {
+        "model": shipped_catalog().models[job.model].name,
+        "method": word(f"fit.method_{job.method}"),
+    }
+    if not fitting:
+        st.warning(say("fit.nowhere", **said), icon=":material/block:")
+        return
+    best = min(fitting, key=lambda answer: (answer.cost is None, answer.cost or 0.0))
+    alone = sorted({answer.row.gpu for answer in fitting if answer.row.gpus == 1})
+    said |= {
+        "offer": best.offer.name,
+        "cards": number(best.row.gpus),
+        "cost": money(best.cost),
+        "run": hours(best.row.hours),
+    }
+    text = say("fit.somewhere", **said)
+    text += " " + (say("fit.alone", gpus=word("fit.comma").join(alone)) if alone else say("fit.never_alone"))
+    st.success(text, icon=":material/check_circle:")
+
+
+def _remedies(answers: Sequence[FitAnswer]) -> None:
+    """What would make the job fit on one card of a kind that is too small."""
+    short = {a.row.gpu: a.row for a in answers if not a.row.fits and a.row.remedies}
+    if not short:
+        return
+    st.subheader(say("fit.remedies"))
+    st.caption(say("fit.remedies_note"))
+    gpu = st.selectbox(say("fit.card"), list(short))
+    if gpu is not None and gpu in short:
+        st.write(literal(short[gpu].reason))
+        st.dataframe(remedies_frame(short[gpu].remedies), hide_index=True)

@@ -1,0 +1,101 @@
+"""The stored answer to the question in hand: one sentence, how sure it is, money against wait."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from sim.ui.amounts import money
+from sim.ui.charts import show_chart
+from sim.ui.compare_charts import money_against_wait, money_metric
+from sim.ui.jobs import OUT
+from sim.ui.language import say, word
+from sim.ui.metric_words import figure
+from sim.ui.routes import script
+from sim.ui.safe import literal
+from sim.ui.state import Draft, Shown, remember, run_of
+
+__all__ = ["decision_words", "go_to", "show_result"]
+
+
+def show_result(draft: Draft) -> None:
+    """The stored answer to exactly this question, or what to press to have one."""
+    found = run_of(draft)
+    if found is None:
+        st.info(say("question.not_yet"), icon=":material/hourglass_empty:")
+        if st.button(word("question.compute"), type="primary", key="question-compute"):
+            go_to("compare")
+        return
+    _answer(found)
+    if st.button(
+        word("question.see_all"), type="primary", icon=":material/arrow_forward:", key="question-see-all"
+    ):
+        if found.folder.is_relative_to(OUT):  # the worked example's tables are not stored
+            remember("run", found.name)
+        go_to("compare")
+
+
+def go_to(page: str) -> None:
+    """Walk to another page of the menu; the frame keeps the question in the address."""
+    st.switch_page(st.Page(script(page), url_path=page))
+
+
+def _answer(found: Shown) -> None:
+    document = found.document
+    sentence, sure = decision_words(document), document["recommendation"]["confidence"]
+    left, right = st.columns((4, 1), vertical_alignment="center")
+    with left:
+        if document["recommendation"]["strategy"] is None:
+            st.warning(sentence, icon=":material/report:")
+            st.markdown(literal(document["recommendation"]["reason"]))
+        else:
+            st.success(sentence, icon=":material/check_circle:")
+    with right:
+        st.metric(word("question.confidence"), _sure(sure), help=say("question.confidence_means"))
+    st.caption(
+        say(
+            "question.stored",
+            number=document["replications"],
+            seed=document["seed"],
+            version=document["version"],
+        )
+    )
+    chart, frame = money_against_wait(document)
+    show_chart(chart, "money-and-wait", frame, word("question.chart_alt"))
+
+
+def _sure(value: float | None) -> str:
+    """A confidence from draws is never quite certain."""
+    if value is None:
+        return word("question.confidence_unknown")
+    return "> 99.9 %" if value > 0.999 else f"{100 * value:.1f} %"
+
+
+def decision_words(document: Mapping[str, Any]) -> str:
+    """The decision as a sentence of the page's language, safe as Markdown."""
+    chosen = document["recommendation"]["strategy"]
+    lines = {strategy["name"]: strategy["metrics"] for strategy in document["strategies"]}
+    if chosen is None:
+        return say("question.decision_none")
+    # A question without a target still asks that no job is refused and that the queue is stable.
+    asked = any(line["metric"] not in ("jobs_refused", "overloaded") for line in document["target"])
+    own = lines[chosen]
+    told = {
+        "strategy": chosen,
+        "cost": money(own["committed_cost_cny"]["mean"]),
+        "wait": figure(own["wait_p95_h"]["mean"], "h"),
+    }
+    ranked = money_metric(document)
+    cheaper = [name for name, metrics in lines.items() if metrics[ranked]["mean"] < own[ranked]["mean"]]
+    text = say("question.decision" if asked else "question.decision_cheapest", **told)
+    if cheaper:
+        text += " " + say("question.decision_cheaper", strategies=_listed(cheaper))
+    return text
+
+
+def _listed(names: Sequence[str]) -> str:
+    found = [word("question.quoted", name=name) for name in names]
+    return functools.reduce(lambda first, next_: word("question.and", first=first, next=next_), found)

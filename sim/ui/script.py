@@ -1,5 +1,0 @@
-"""The router as a script inside the package, for `fleetsim app` where there is no checkout."""
-
-from sim.ui.pages import main
-
-main()

@@ -1,0 +1,5 @@
+"""Script of the page `steps`."""
+
+from sim.ui.steps_page import show
+
+show()

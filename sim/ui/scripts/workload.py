@@ -1,0 +1,5 @@
+"""Script of the page `workload`."""
+
+from sim.ui.workload_page import show
+
+show()

@@ -1,0 +1,37 @@
+"""The page `sensitivity`: which fleet is the cheapest and why the others lost; what the decision hangs on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from sim.errors import FleetsimError
+from sim.ui.language import say, word
+from sim.ui.recommend_view import show_recommendation
+from sim.ui.safe import literal
+from sim.ui.sensitivity_view import show_sensitivity
+from sim.ui.state import current_draft
+
+__all__ = ["show"]
+
+PARTS = {"fleet": show_recommendation, "tornado": show_sensitivity}
+
+
+def show() -> None:
+    """Draw the page."""
+    st.title(say("sensitivity.title"))
+    draft = current_draft()
+    st.caption(say("sensitivity.intro", name=draft.question.scenario.name))
+    part = st.segmented_control(
+        word("sensitivity.part"),
+        list(PARTS),
+        default="fleet",
+        required=True,
+        key="sensitivity_part",
+        format_func=lambda one: word(f"sensitivity.part_{one}"),
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    try:
+        PARTS[part or "fleet"](draft)
+    except FleetsimError as error:
+        st.error(literal(str(error)))

@@ -1,0 +1,110 @@
+"""The upload of a job record, and how it is to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from sim.errors import FleetsimError
+from sim.ui.language import say, word
+from sim.ui.safe import literal
+from sim.ui.state import remember
+from sim.ui.workload_files import ADDRESS, keep
+
+__all__ = ["LARGEST", "show_form"]
+
+LARGEST = 5_000_000
+"""Bytes of a record that are taken; larger ones go through the command line."""
+
+_ENDINGS = ["txt", "log", "csv", "psv", "tsv", "swf", "gz", "json", "jsonl", "ndjson", "xlsx", "parquet"]
+_UNITS = ("us", "ms", "s", "min", "h", "d")
+_ZONES = ("Asia/Shanghai", "UTC", "Asia/Tokyo", "Europe/Berlin", "America/New_York")
+
+
+def show_form(opened: bool) -> None:
+    """The form; `opened` where there is no record yet."""
+    with st.expander(word("workload.upload"), expanded=opened, icon=":material/upload_file:"):
+        st.caption(say("workload.upload_how"))
+        file = st.file_uploader(word("workload.file"), type=_ENDINGS, key="trace-file")
+        options = _options() if st.toggle(word("workload.how_read"), key="trace-how") else {}
+        asked = st.button(word("workload.import"), type="primary", disabled=file is None, key="trace-import")
+        if asked and file is not None:
+            _take(file, options)
+        wrong, of = st.session_state.get("trace-wrong", ("", ""))
+        if wrong and file is not None and of == file.file_id:
+            st.error(wrong, icon=":material/error:")
+
+
+def _take(file: UploadedFile, options: Mapping[str, str]) -> None:
+    """Store the file and open it, or keep in mind what is wrong with it."""
+    wrong = _wrong(file.size, options)
+    if not wrong:
+        told = tuple(
+            f"--{name}={one.strip()}"
+            for name, value in options.items()
+            for one in (value.split(";") if name == "card" else [value])
+            if one.strip()
+        )
+        try:
+            remember(ADDRESS, keep(file.name, file.getvalue(), told).digest)
+        except FleetsimError as error:
+            wrong = literal(error)
+    st.session_state["trace-wrong"] = (wrong, file.file_id)
+    if not wrong:
+        st.rerun()
+
+
+def _options() -> dict[str, str]:
+    """How the file is to be read, by the name of the option; empty where it is left to the program."""
+    from sim.workload.imports import READERS, preset_names  # what reads tables takes long to import
+
+    first, second, third = st.columns(3)
+    with first:
+        reader = _one_of("workload.format", "trace-format", tuple(READERS))
+        zone = st.selectbox(
+            word("workload.zone"),
+            _ZONES,
+            index=None,
+            placeholder=word("workload.by_itself"),
+            accept_new_options=True,
+            key="trace-zone",
+        )
+    with second:
+        preset = _one_of("workload.preset", "trace-preset", tuple(preset_names()))
+        unit = _one_of("workload.unit", "trace-unit", _UNITS)
+    with third:
+        team = st.text_input(word("workload.team_column"), key="trace-team")
+        sheet = st.text_input(word("workload.sheet"), key="trace-sheet")
+    example = "submit_s=Submitted,runtime_s=Hours:h,gpus=GPUs"
+    mapped = st.text_input(word("workload.map"), placeholder=example, key="trace-map")
+    example = "JobID,State,Submit,Start,End,AllocTRES"
+    columns = st.text_input(word("workload.columns"), placeholder=example, key="trace-columns")
+    card = st.text_input(word("workload.card"), placeholder="a100=A100-40G; v100=V100-32G", key="trace-card")
+    comma = st.checkbox(word("workload.comma"), key="trace-comma")
+    return {
+        "as": reader or "",
+        "timezone": zone or "",
+        "preset": preset or "",
+        "unit": unit or "",
+        "team-column": team.strip(),
+        "sheet": sheet.strip(),
+        "map": mapped.strip(),
+        "columns": columns.strip(),
+        "card": card.strip(),
+        "decimal": "," if comma else "",
+    }
+
+
+def _one_of(name: str, key: str, options: tuple[str, ...]) -> str | None:
+    return st.selectbox(word(name), options, index=None, placeholder=word("workload.by_itself"), key=key)
+
+
+def _wrong(size: int, options: Mapping[str, str]) -> str:
+    """What is wrong with an upload before any command reads it; empty where nothing is."""
+    if size > LARGEST:
+        return say("workload.too_large", size=f"{size / 1e6:,.1f}", limit=f"{LARGEST / 1e6:,.0f}")
+    if options.get("map") and "=" not in options["map"]:
+        return say("workload.map_pairs")  # else the command would take it for the name of a file
+    return ""

@@ -1,0 +1,138 @@
+"""Question and workload in a real browser: edit, link, uploads good and bad, download, both languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from sim.load import load
+from tests.conftest import TWO_JOBS
+from tests.ui.browser import Served, Visitor
+
+pytestmark = pytest.mark.browser
+
+TRACE = "id,submit_s,gpus,runtime_s\na,0,1,3600\nb,0,1,3600\n"
+SLOW = 60_000
+"""Milliseconds that a loaded machine may take."""
+
+
+@pytest.mark.parametrize(
+    ("lang", "answer"), [("en", "Rent '6 custom cards, annual'"), ("zh", "建议租用“6 custom cards, annual”")]
+)
+@pytest.mark.parametrize("width", [390, 1920])
+def test_a_first_visitor_has_the_answer(
+    browser: Browser, served: Served, lang: str, answer: str, width: int
+) -> None:
+    visitor = Visitor.of(browser, served.url, width)
+    visitor.open(lang=lang)
+    page = visitor.page
+    expect(page.get_by_test_id("stAlert").first).to_contain_text(answer, timeout=SLOW)
+    expect(page.get_by_test_id("stMetricValue").first).to_contain_text("%", timeout=SLOW)
+    expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible(timeout=SLOW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out"
+    assert visitor.boxes() == []
+    visitor.leave()
+
+
+def test_an_edit_stands_in_the_link_and_survives_refresh_and_page_change(
+    browser: Browser, served: Served
+) -> None:
+    visitor = Visitor.of(browser, served.url)
+    page = visitor.page
+    units = page.get_by_role("spinbutton", name="Units").first
+    visitor.open(question="replay", lang="en")
+    expect(units).to_have_value("4", timeout=SLOW)
+    units.fill("9")
+    units.press("Tab")
+    page.wait_for_function("location.search.includes('edits=')", timeout=SLOW)
+    link = page.url
+    page.reload()
+    expect(units).to_have_value("9", timeout=SLOW)
+    visitor.walk("Workload")
+    expect(page.get_by_role("heading", name="What jobs do you have?")).to_be_visible(timeout=SLOW)
+    visitor.walk("Question")
+    expect(units).to_have_value("9", timeout=SLOW)
+    # What is downloaded loads again to the question with the edit.
+    button = page.get_by_role("button", name="Download as YAML")
+    found = load(visitor.saved(button.click, served.folder / "scenarios" / "again.yaml"))
+    assert found.scenario.strategies[0].leases[0].count == 9
+    assert len(found.trace) == 368
+    (served.folder / "scenarios" / "again.yaml").unlink()
+    visitor.leave()
+    other = Visitor.of(browser, served.url)  # somebody else opens the link
+    other.page.goto(link)
+    units = other.page.get_by_role("spinbutton", name="Units").first
+    expect(units).to_have_value("9", timeout=SLOW)
+    other.page.get_by_role("button", name="Undo all changes").click()
+    expect(units).to_have_value("4", timeout=SLOW)
+    other.page.wait_for_function("!location.search.includes('edits=')", timeout=SLOW)
+    other.leave()
+
+
+def test_a_mistake_is_told_at_its_field(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.open(lang="en")
+    units = page.get_by_role("spinbutton", name="Units").first
+    expect(units).to_have_value("4", timeout=SLOW)
+    units.fill("0")
+    units.press("Tab")
+    expect(page.get_by_text("Must be at least 1.", exact=True)).to_be_visible(timeout=SLOW)
+    units.fill("4")
+    units.press("Tab")
+    expect(page.get_by_test_id("stAlert").first).to_contain_text("Rent '6 custom cards", timeout=SLOW)
+
+
+def _attach(visitor: Visitor, place: int, file: Path) -> None:
+    """Give a file to one of the upload boxes, and wait until the page has it."""
+    visitor.page.locator("input[type=file]").nth(place).set_input_files(str(file))
+    expect(visitor.page.get_by_text(file.name).first).to_be_visible(timeout=SLOW)
+    visitor.page.wait_for_timeout(700)
+    visitor.settled()
+
+
+def test_uploads_of_questions_good_and_bad(visitor: Visitor, served: Served, tmp_path: Path) -> None:
+    page = visitor.page
+    (tmp_path / "bad.yaml").write_text(TWO_JOBS.replace("count: 1", "count: -1"))
+    (tmp_path / "good.yaml").write_text(TWO_JOBS)
+    (tmp_path / "two.csv").write_text(TRACE)
+    visitor.open(lang="en")
+    page.get_by_text("Use a file of my own").click()
+    _attach(visitor, 1, tmp_path / "two.csv")
+    _attach(visitor, 0, tmp_path / "bad.yaml")
+    take = page.get_by_role("button", name="Check and open")
+    take.click()
+    told = "bad.yaml:11: strategies.0.leases.0.count: must be at least 1"
+    expect(page.get_by_text(told)).to_be_visible(timeout=SLOW)
+    before = set(served.folder.glob("outputs/.questions/own-*"))
+    _attach(visitor, 0, tmp_path / "good.yaml")
+    take.click()
+    page.wait_for_function("location.search.includes('question=own-')", timeout=SLOW)
+    page.reload()
+    visitor.settled()
+    picked = page.get_by_role("combobox", name="Question")
+    expect(picked).to_have_value("Two jobs, one card (uploaded)", timeout=SLOW)
+    after = set(served.folder.glob("outputs/.questions/own-*"))
+    assert [one.name for one in after - before] == [visitor.query("question")]
+
+
+def test_uploads_of_records_good_and_bad(visitor: Visitor, served: Served, tmp_path: Path) -> None:
+    page = visitor.page
+    (tmp_path / "notes.txt").write_text("dear diary\nnothing happened\n")
+    visitor.open("workload", question="replay", lang="en")
+    _attach(visitor, 0, tmp_path / "notes.txt")
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_test_id("stAlert").first).to_contain_text("notes.txt:1", timeout=SLOW)
+    page.get_by_text("Upload recorded jobs").click()
+    _attach(visitor, 0, served.folder / "scenarios" / "traces" / "sample.csv")
+    page.get_by_role("button", name="Import").click()
+    expect(page.get_by_role("heading", name="What the jobs look like")).to_be_visible(timeout=2 * SLOW)
+    expect(page.get_by_test_id("stMetricValue").nth(1)).to_have_text("368", timeout=SLOW)
+    expect(page.get_by_text("How wide jobs are")).to_be_visible(timeout=2 * SLOW)
+    page.reload()
+    page.get_by_role("button", name="Use these jobs in the question").click(timeout=SLOW)
+    expect(page.get_by_role("heading", name="Which fleet, for which jobs?")).to_be_visible(timeout=SLOW)
+    page.wait_for_function("location.search.includes('question=own-')", timeout=SLOW)
+    picked = page.get_by_role("combobox", name="Question")
+    expect(picked).to_have_value("Replay of sample.csv (uploaded)", timeout=SLOW)
