@@ -278,8 +278,8 @@ ROWS: Mapping[str, Row] = {
             "takes some 2 ms, 0.2 us a job), and a 25th of AccaSim's cost would be less than two bare "
             "timeouts, though a job has an arrival and an end. With a queue AccaSim looks through it at each "
             "event, and the factor grows with its length: the 580 to 754 jobs a second that were found for "
-            "it on 64 cards elsewhere are those of a queue of hundreds, as at load 1.1. The file of its records, "
-            "which it does not write here, would not change its cost", accasim),
+            "it on 64 cards elsewhere are those of a queue of hundreds, as at load 1.1. The file of its "
+            "records, which it does not write here, would not change its cost", accasim),
     )
 }  # fmt: skip
 """The rows by the name the command line uses."""

@@ -76,6 +76,7 @@ class Experiment(Strict):
     replications: int = Field(default=30, ge=1, le=100_000)
     """Of every strategy; with `until`, at least so many."""
     seed: int = Field(default=42, ge=0)
+    """Seed of all random numbers: the same seed gives the same bytes."""
     warm_up: Duration = 0
     """Jobs submitted before this time are left out of service metrics; money is never cut."""
     confidence: Confidence = 0.95

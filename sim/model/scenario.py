@@ -54,6 +54,7 @@ class Target(Strict):
     """The service that a strategy must give to be recommended."""
 
     wait_mean: Duration | None = None
+    """Largest mean time in the queue."""
     wait_p95: Duration | None = None
     """95th percentile of the time in the queue."""
     on_time: Share | None = None
@@ -73,13 +74,16 @@ class Delay(Strict):
     """From ordering a card by the hour to using it: log-normal (assumed)."""
 
     median: Duration = 3 * MINUTE
+    """Median, log-normal."""
     sigma: float = Field(default=0.7, ge=0, le=5)
+    """Spread: standard deviation of the logarithm (assumed)."""
 
 
 class StockOut(Strict):
     """An order may find nothing (assumed)."""
 
     probability: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of orders that find nothing."""
     retry_mean: Duration = 30 * MINUTE
     """Mean time to the next try, exponential."""
 
@@ -88,16 +92,21 @@ class Burst(Strict):
     """Cards rented by the hour when the oldest job has waited too long."""
 
     offer: str
+    """What is rented by the hour, by its id in the catalogue."""
     max: int = Field(ge=1)
     """Units at most at one time."""
     rent_when_wait_over: Duration
+    """A card is ordered once a job has waited this long."""
     release_after_idle: Duration = 15 * MINUTE
     """Idle time after which a unit is handed back at the end of its paid increment."""
     price: Price | None = None
+    """`low`, `mid` or `high` of the published range, or a price of one unit and hour."""
     profile: str | None = None
     """MIG slice, such as 3g.40gb, where the offer sells parts of a card: `max` then counts slices."""
     delay: Delay = Delay()
+    """Time from the order to a card that works."""
     stock_out: StockOut = StockOut()
+    """How often an order finds nothing."""
 
     @property
     def offer_id(self) -> str:
@@ -109,6 +118,7 @@ class Strategy(Strict):
     """A way to serve the workload: which leases, which queue policy, and when more."""
 
     name: Name
+    """What the strategy is called in tables and charts."""
     policy: str = "fifo"
     """Queue policy."""
     placement: str = "best-fit"
@@ -128,7 +138,9 @@ class Strategy(Strict):
     sharing: Sharing | None = None
     """Several jobs on one leased card; default: a card has one job."""
     leases: tuple[Lease, ...] = ()
+    """What is rented, and under which contract."""
     burst: Burst | None = None
+    """Cards by the hour that are added while jobs wait; default: none."""
 
     @model_validator(mode="after")
     def _some_cards(self) -> Strategy:
@@ -156,11 +168,15 @@ class Scenario(Strict):
     """Your own price list beside the scenario: YAML with `offers`, and `gpus`, `models` or `mig_profiles` if
     need be; an entry with a shipped id takes its place. Default: the shipped catalogue."""
     name: Name
+    """What the question is called; names its folder of results."""
     start: LocalTime
+    """Local date and time at which the run begins."""
     timezone: str = "Asia/Shanghai"
     """IANA name."""
     horizon: Horizon
+    """How long the run lasts, such as `90d`, or the local date at which it ends."""
     currency: Literal["CNY"] = "CNY"
+    """Currency of all amounts."""
     exchange: Mapping[Annotated[str, Field(pattern="^[A-Z]{3}$")], ExchangeRate] = {}
     """Dated rates of other currencies, such as `USD: {rate: 7.1, date: 2026-11-30}`; offers in another
     currency need one."""
@@ -169,11 +185,17 @@ class Scenario(Strict):
     performance: str = "measured"
     """`measured` (fitted to published measurements) or `vendor` (the articles' own hours)."""
     workload: Workload
+    """The jobs that arrive."""
     reliability: Reliability = Reliability()
+    """How often cards and machines fail, and what follows."""
     checkpoint: Checkpoint = Checkpoint()
+    """How often running jobs save their state, and what that costs."""
     target: Target | None = None
+    """What the fleet must achieve; default: nothing is asked, and the cheapest wins."""
     strategies: tuple[Strategy, ...] = Field(min_length=1)
+    """Fleets that are compared."""
     experiment: Experiment = Experiment()
+    """How many runs, with which seed, and when they are enough."""
     uncertain: Mapping[str, Uncertain] | None = Field(default=None, min_length=1, max_length=100)
     """What nobody knows for sure: a key such as workload.classes.0.rate, or one of price_range, price,
     discount, demand, growth, run_time, failures -> its distribution. Drawn once a replication, the same

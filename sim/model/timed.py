@@ -91,8 +91,11 @@ class Busy(Strict):
     with mean 1 (gamma distributed); here stand their coefficients of variation."""
 
     week: _Spread = 0.0
+    """Coefficient of variation of the factor of a week."""
     day: _Spread = 0.0
+    """Coefficient of variation of the factor of a day."""
     hour: _Spread = 0.0
+    """Coefficient of variation of the factor of an hour."""
 
 
 class Alike(Strict):
@@ -147,6 +150,7 @@ class TimedClass(Strict):
     """
 
     name: Name
+    """What the class is called in tables."""
     rate: Rate | None = None
     """Jobs per unit of time, averaged over a week."""
     at: tuple[LocalTime, ...] | None = Field(default=None, min_length=1, max_length=10_000)
@@ -158,12 +162,15 @@ class TimedClass(Strict):
     profile: Literal["flat", "office-hours"] | ArrivalProfile = "flat"
     """`flat`, `office-hours`, or hourly and weekly factors, or 168 of a whole week."""
     busy: Busy = Busy()
+    """Busy and quiet weeks, days and hours beyond the profile; default: none."""
     batch_size: Quantity = 1.0
     """Jobs that arrive together."""
     gap_s: Quantity | None = None
     """Time from one job of a batch to the next, seconds; default: all arrive at one instant."""
     alike: Alike = Alike()
+    """How much the jobs of a batch resemble each other; default: not at all."""
     kinds: tuple[TimedKind, ...] = Field(min_length=1, max_length=1000)
+    """Kinds of jobs, with their weights."""
     runtime_gpu: str | None = None
     """Card on which the run times were measured; without it they hold on any card."""
     spans: bool = True
@@ -177,6 +184,7 @@ class TimedClass(Strict):
     priority: int = 0
     """Larger is more urgent; used by the policy `priority`."""
     team: str = ""
+    """Whose jobs they are; read by the policy `fair` and by costs by team."""
     ends: EndPreset | JobEnds | None = None
     """Jobs that users cancel, or that fail by an error of their own, before the run time drawn for them;
     default: none."""

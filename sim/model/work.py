@@ -52,6 +52,7 @@ class JobClass(Strict):
     """Jobs of one kind that arrive at random."""
 
     name: Name
+    """What the class is called in tables."""
     model: str
     """Base model, by its id in the catalogue."""
     method: Method
@@ -123,6 +124,7 @@ class JobClass(Strict):
     demand: BusyShare | None = None
     """Busy share of a card by one job of the class alone on it; read where cards are shared."""
     team: str = ""
+    """Whose jobs they are; read by the policy `fair` and by costs by team."""
     ends: EndPreset | JobEnds | None = None
     """Jobs that users cancel, or that fail by an error of their own: shares, or the name of a preset;
     default: none."""
@@ -211,6 +213,7 @@ class Workload(Strict):
     """What arrives: classes of jobs, jobs known by their run times, recorded jobs, or several of these."""
 
     classes: tuple[JobClass, ...] = ()
+    """Kinds of jobs that arrive at random."""
     timed: tuple[TimedClass, ...] = Field(default=(), max_length=1000)
     """Classes of jobs that are known by their run times alone."""
     preset: str | None = None
@@ -222,6 +225,7 @@ class Workload(Strict):
     holidays: Holidays | None = None
     """Days on which fewer jobs of the classes arrive."""
     trace: Trace | None = None
+    """Recorded jobs that are replayed."""
 
     @model_validator(mode="after")
     def _something(self) -> Workload:
