@@ -51,7 +51,10 @@ def _near(value: str, known: tuple[str, ...]) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no whole number of more than some thousand digits
+        text = "a number of thousands of digits"
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

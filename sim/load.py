@@ -18,6 +18,7 @@ from sim.catalog import Catalog, load_catalog
 from sim.errors import InputError, Problem
 from sim.load_checks import PERFORMANCES, deep_problems, name_problems, trace_problems
 from sim.load_errors import located, model_problems
+from sim.load_files import beside, is_file, real
 from sim.load_leases import with_slices
 from sim.load_preset import demand_problems, with_preset
 from sim.load_schema import SCHEMA_LINE, json_schema, schema_text
@@ -123,17 +124,17 @@ def _with_bases(file: Path, tree: Node, chain: tuple[Path, ...], files: list[str
     if not isinstance(base.value, str) or not base.value.strip():
         raise InputError(located(tree, ("extends",), "must be the name of a scenario file", base.plain()))
     target = Path(os.path.normpath(file.parent / base.value))
-    real = [os.path.realpath(one) for one in chain]
-    if os.path.realpath(target) in real:
-        circle = [*chain[real.index(os.path.realpath(target)) :], target]
+    places = [real(one) for one in chain]
+    if real(target) in places:
+        circle = [*chain[places.index(real(target)) :], target]
         rule = "extends goes in a circle: " + " -> ".join(one.name for one in circle)
         raise InputError(located(tree, ("extends",), rule, base.value))
     if len(chain) > _MOST_BASES:
         rule = f"extends may go over at most {_MOST_BASES} files"
         raise InputError(located(tree, ("extends",), rule, base.value))
-    if not target.is_file():
+    if not is_file(target):
         rule = f"there is no such file beside {file.name}"
-        known = sorted(one.name for one in target.parent.glob("*.yaml")) if target.parent.is_dir() else []
+        known = [one.name for one in beside(target, ".yaml")]
         raise InputError(located(tree, ("extends",), rule, base.value, known))
     below = _with_bases(target, _read(target), chain, files)
     return merged(_beside(below, target.parent, file.parent), _without_extends(tree))
@@ -145,11 +146,11 @@ def _without_extends(tree: Node) -> Node:
 
 def _beside(tree: Node, home: Path, folder: Path) -> Node:
     """Names of files as seen from the folder of the extending file."""
-    if os.path.realpath(home) == os.path.realpath(folder):
+    if real(home) == real(folder):
         return tree
     for path in _FILE_KEYS:
         node = tree.find(path)
-        if node is not None and isinstance(node.value, str) and (home / node.value).is_file():
+        if node is not None and isinstance(node.value, str) and is_file(home / node.value):
             node.value = os.path.relpath(home / node.value, folder)
     return tree
 
@@ -201,10 +202,10 @@ def _catalog(tree: Node, folder: Path | None, known: Catalog) -> tuple[Catalog, 
     if folder is None:
         rule = "a price list of your own needs a scenario in a file, beside it"
         return known, [located(tree, ("catalog",), rule, node.value)]
-    if not (folder / node.value).is_file():
-        beside = sorted(one.name for one in (folder / node.value).parent.glob("*.yaml"))[:10]
+    if not is_file(folder / node.value):
+        names = [one.name for one in beside(folder / node.value, ".yaml")][:10]
         rule = "there is no such file beside the scenario"
-        return known, [located(tree, ("catalog",), rule, node.value, beside)]
+        return known, [located(tree, ("catalog",), rule, node.value, names)]
     try:
         return load_catalog(folder / node.value, known), []
     except InputError as error:
@@ -219,9 +220,9 @@ def _trace(tree: Node, folder: Path | None, catalog: Catalog) -> tuple[tuple[Tra
     if folder is None:
         return (), [located(tree, key, "a trace needs a scenario in a file, beside it", node.value)]
     path = folder / node.value
-    if not path.is_file():
-        beside = (one for one in path.parent.glob("*") if one.suffix.lower() in FORMATS)
-        known = sorted(os.path.relpath(one, folder) for one in beside)[:10]
+    if not is_file(path):
+        traces = (one for one in beside(path) if one.suffix.lower() in FORMATS)
+        known = sorted(os.path.relpath(one, folder) for one in traces)[:10]
         return (), [located(tree, key, "there is no such file beside the scenario", node.value, known)]
     try:
         rows = read_trace(path)

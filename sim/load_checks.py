@@ -15,6 +15,7 @@ from sim.decisions.placement import PLACEMENTS
 from sim.decisions.policies import POLICIES
 from sim.errors import InputError, Problem
 from sim.load_errors import annotation_at, located
+from sim.load_files import is_file
 from sim.load_leases import as_written, burst_problems, lease_problems
 from sim.load_sharing import sharing_problems
 from sim.load_tree import Node, Path
@@ -128,7 +129,7 @@ def deep_problems(scenario: Scenario, tree: Node, catalog: Catalog, folder: File
 
 def _performance(scenario: Scenario, tree: Node, folder: FilePath | None) -> Found:
     name = scenario.performance
-    if name in PERFORMANCES or (folder is not None and (folder / name).is_file()):
+    if name in PERFORMANCES or (folder is not None and is_file(folder / name)):
         return
     rule = "must be measured or vendor, or a calibration file beside the scenario"
     yield located(tree, ("performance",), rule, name, PERFORMANCES)

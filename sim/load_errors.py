@@ -138,11 +138,10 @@ def model_problems(error: ValidationError, tree: Node) -> list[Problem]:
         if union is not None:
             unions.add(union)
         by_path.setdefault(path, []).append(item)
-    paths = list(by_path)
+    around = {path[:length] for path in by_path for length in range(len(path))}
     problems = []
     for path, items in by_path.items():
-        deeper = any(len(other) > len(path) and other[: len(path)] == path for other in paths)
-        if deeper and (path in unions or all(item["type"] == "too_short" for item in items)):
+        if path in around and (path in unions or all(item["type"] == "too_short" for item in items)):
             continue  # the branch that got furthest says what is wrong; an entry refused is no entry missing
         problems.append(_problem(path, items, tree))
     return problems

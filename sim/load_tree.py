@@ -33,6 +33,8 @@ Path: TypeAlias = tuple[str | int, ...]
 LARGEST_FILE = 256_000
 """Bytes; a scenario is written by people."""
 _DEEPEST = 20
+_LONGEST_NUMBER = 1024
+"""Bits; a longer whole number is no quantity of anything, and Python does not write it out."""
 _CORE = "tag:yaml.org,2002:"
 _OPTION = "--set"
 
@@ -184,10 +186,13 @@ def _scalar(node: ScalarNode, file: str, line: int, yaml: YAML) -> Any:
     if kind not in ("int", "float", "bool", "null"):
         return str(node.value)  # dates stay text: the model reads them, with the scenario's rules
     try:
-        return yaml.constructor.construct_object(node)
+        value = yaml.constructor.construct_object(node)
     except ValueError:
         rule = "this number cannot be read"
         raise InputError(Problem(rule, file, line, value=str(node.value))) from None
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        raise InputError(Problem("this number is too large", file, line, value=str(node.value)))
+    return value
 
 
 def merged(base: Node, over: Node) -> Node:

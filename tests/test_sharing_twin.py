@@ -59,7 +59,7 @@ def test_the_cases_are_worth_comparing() -> None:
     """Of a fixed sample: cards with two and with three jobs, slowed, struck, killed, cut and moved."""
     seen: set[str] = set()
 
-    @settings(QUIET, max_examples=150, derandomize=True, database=None)
+    @settings(QUIET, max_examples=300, derandomize=True, database=None)
     @given(shared_cases(POLICIES, PLACEMENTS))
     def look(case: Case) -> None:
         log = run(case.plan, case.jobs, case.rates, Streams(case.seed))

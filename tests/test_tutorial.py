@@ -95,9 +95,7 @@ def test_the_sums_of_the_decision():
 def test_the_chinese_tutorial_has_the_same_blocks(kind):
     def of(page: str) -> list[tuple[str, str]]:
         # Comments of a file are in the reader's language; what the program reads is the same.
-        return [
-            (mark, re.sub(r"\s+#.*", "", block)) for mark, block in pieces(page) if mark.startswith(kind)
-        ]
+        return [(mark, re.sub(r"\s+#.*", "", block)) for mark, block in pieces(page) if mark.startswith(kind)]
 
     assert of(PAGE)
     assert of(CHINESE) == of(PAGE)

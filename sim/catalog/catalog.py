@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from sim.catalog.reading import Document, read_yaml, validated
+from sim.catalog.reading import Document, read_file, validated
 from sim.catalog.slices import slice_cards
 from sim.errors import InputError, Problem
 from sim.model.base import Strict
@@ -194,22 +194,19 @@ def _mig_profiles(documents: Iterable[Document]) -> tuple[MigProfile, ...]:
 
 
 def _user_files(extra: Path) -> list[Path]:
-    if extra.is_dir():
-        return sorted(extra.glob("*.yaml"))
-    if not extra.is_file():
+    try:
+        if extra.is_dir():
+            return sorted(extra.glob("*.yaml"))
+        found = extra.is_file()
+    except (OSError, ValueError):  # a name too long, a folder that may not be looked into
+        found = False
+    if not found:
         raise InputError(Problem("the catalogue file does not exist", str(extra)))
     return [extra]
 
 
 def _document(path: Path | Traversable) -> Document:
-    name = str(path) if isinstance(path, Path) else path.name
-    try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
-        raise InputError(Problem("the file does not exist", name)) from None
-    except UnicodeDecodeError:
-        raise InputError(Problem("the file must be text in UTF-8", name)) from None
-    return read_yaml(text, name)
+    return read_file(path, str(path) if isinstance(path, Path) else path.name)
 
 
 def _items(document: Document, key: str, kind: type[ItemT]) -> tuple[ItemT, ...]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -12,12 +15,22 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from sim.errors import InputError, Problem
 
-__all__ = ["Document", "Path", "read_yaml", "validated"]
+__all__ = ["LARGEST_FILE", "Document", "Path", "read_file", "read_yaml", "validated"]
 
 Path = tuple[str | int, ...]
 """Keys and positions from the top of a document down to a value."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
+
+LARGEST_FILE = 256_000
+"""Bytes; such a file is written by people, and takes a few seconds to read at this size."""
+
+_DEEPEST = 50
+_MOST_VALUES = 100_000
+"""Values once aliases are written out: a few lines of them could stand for more than any memory holds."""
+_LONGEST_NUMBER = 1024
+"""Bits; a longer whole number is no quantity of anything, and Python does not write it out."""
+_NESTED = re.compile(r"(?:[\[{]\s*){%d}" % (_DEEPEST + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +51,34 @@ class Document:
         return None
 
 
+def read_file(path: FilePath | Traversable, name: str) -> Document:
+    """Read a file of YAML; `name` stands for it in messages. Raises InputError, also where there is none."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise InputError(Problem("the file does not exist", name)) from None
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or str(error)
+        raise InputError(Problem(f"the file cannot be read: {what}", name)) from None
+    if len(data) > LARGEST_FILE:
+        raise InputError(Problem(f"the file may have at most {LARGEST_FILE // 1000} kB", name))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(Problem("the file must be text in UTF-8", name, line)) from None
+    return read_yaml(text, name)
+
+
 def read_yaml(text: str, name: str) -> Document:
-    """Read a YAML mapping. Raises InputError for bad syntax, a duplicate key or no mapping."""
+    """Read a YAML mapping.
+
+    Raises InputError for bad syntax, a duplicate key, no mapping, a value that cannot be, or more values
+    than people write.
+    """
+    if _NESTED.search(text):  # its parser would take seconds to find that out
+        raise InputError(_too_deep(name))
     yaml = YAML(typ="rt")
     yaml.version = (1, 2)
     try:
@@ -52,38 +91,70 @@ def read_yaml(text: str, name: str) -> Document:
     except YAMLError as error:
         raise InputError(Problem(f"not valid YAML: {error}", name)) from None
     except RecursionError:
-        raise InputError(Problem("the file is nested too deeply", name)) from None
+        raise InputError(_too_deep(name)) from None
+    except ValueError as error:  # a date that is none, a number without an end
+        raise InputError(Problem(f"a value cannot be read: {error}", name)) from None
     if not isinstance(loaded, Mapping):
         raise InputError(Problem("the file must be a mapping of keys to values", name))
-    lines: dict[Path, int] = {}
-    return Document(name, _plain(loaded, (), lines), lines)
+    return _Reading(name, {}).document(loaded)
 
 
-def _plain(node: Any, path: Path, lines: dict[Path, int]) -> Any:
-    if isinstance(node, Mapping):
-        marks = node.lc.data or {}  # type: ignore[attr-defined]
-        out: dict[Any, Any] = {}
-        for key, value in node.items():
-            below = (*path, str(key))
-            if key in marks:
-                lines[below] = marks[key][0] + 1
-            out[str(key)] = _plain(value, below, lines)
-        return out
-    if isinstance(node, Sequence) and not isinstance(node, str):
-        marks = getattr(node, "lc", None)
-        items = []
-        for position, value in enumerate(node):
-            below = (*path, position)
-            if marks is not None and marks.data and position in marks.data:
-                lines[below] = marks.data[position][0] + 1
-            items.append(_plain(value, below, lines))
-        return items
-    if isinstance(node, bool) or node is None:
+def _too_deep(name: str) -> Problem:
+    return Problem(f"values may be nested at most {_DEEPEST} deep", name)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Plain data out of the parser's, and its bounds."""
+
+    name: str
+    lines: dict[Path, int]
+    values: int = 0
+
+    def document(self, loaded: Mapping[Any, Any]) -> Document:
+        return Document(self.name, self._plain(loaded, ()), self.lines)
+
+    def _plain(self, node: Any, path: Path) -> Any:
+        self._bounded(node, path)
+        if isinstance(node, Mapping):
+            marks = node.lc.data or {}  # type: ignore[attr-defined]
+            out: dict[Any, Any] = {}
+            for key, value in node.items():
+                below = (*path, str(key))
+                if key in marks:
+                    self.lines[below] = marks[key][0] + 1
+                out[str(key)] = self._plain(value, below)
+            return out
+        if isinstance(node, Sequence) and not isinstance(node, str):
+            marks = getattr(node, "lc", None)
+            items = []
+            for position, value in enumerate(node):
+                below = (*path, position)
+                if marks is not None and marks.data and position in marks.data:
+                    self.lines[below] = marks.data[position][0] + 1
+                items.append(self._plain(value, below))
+            return items
+        if isinstance(node, bool) or node is None:
+            return node
+        for kind in (int, float, str):
+            if isinstance(node, kind):
+                return kind(node)
         return node
-    for kind in (int, float, str):
-        if isinstance(node, kind):
-            return kind(node)
-    return node
+
+    def _bounded(self, node: Any, path: Path) -> None:
+        self.values += 1
+        if self.values > _MOST_VALUES:
+            rule = f"the file may hold at most {_MOST_VALUES:,} values, aliases written out"
+            raise self._refused(rule, path)
+        if len(path) > _DEEPEST:
+            raise InputError(_too_deep(self.name))
+        if isinstance(node, int) and node.bit_length() > _LONGEST_NUMBER:
+            rule = "this number is too large"
+            raise self._refused(rule, path)
+
+    def _refused(self, rule: str, path: Path) -> InputError:
+        line = Document(self.name, {}, self.lines).line(path)
+        return InputError(Problem(rule, self.name, line, ".".join(map(str, path)) or None))
 
 
 def validated(kind: type[ModelT], data: Any, document: Document, base: Path = ()) -> ModelT:

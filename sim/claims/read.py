@@ -9,7 +9,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from sim.catalog.reading import Document, read_yaml, validated
+from sim.catalog.reading import Document, read_file, validated
 from sim.claims.model import Article, Claim, Text
 from sim.claims.table import COMPUTATIONS
 from sim.errors import InputError, Problem
@@ -80,14 +80,7 @@ def read_claims(paths: Sequence[Path]) -> ClaimSet:
 
 def _document(path: Path | Traversable) -> Document:
     name = str(path) if isinstance(path, Path) and not _inside(path) else path.name
-    try:
-        return read_yaml(path.read_text("utf-8"), name)
-    except FileNotFoundError:
-        raise InputError(Problem("the file does not exist", name)) from None
-    except UnicodeDecodeError:
-        raise InputError(Problem("the file must be text in UTF-8", name)) from None
-    except OSError as error:
-        raise InputError(Problem(f"the file cannot be read: {error.strerror}", name)) from None
+    return read_file(path, name)
 
 
 def _inside(path: Path) -> bool:

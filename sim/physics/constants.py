@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from sim.catalog.reading import Document, read_yaml, validated
+from sim.catalog.reading import Document, read_file, read_yaml, validated
 from sim.errors import InputError, Problem
 from sim.model.base import Strict
 from sim.physics.memory_constants import MemoryConstants
@@ -109,12 +109,7 @@ def load_constants(path: Path | None = None) -> Constants:
     merged, document = _shipped()
     if path is None:
         return _default()
-    try:
-        document = read_yaml(path.read_text("utf-8"), str(path))
-    except UnicodeDecodeError:
-        raise InputError(Problem("the file must be text in UTF-8", str(path))) from None
-    except OSError as error:
-        raise InputError(Problem(f"the file cannot be read: {error.strerror}", str(path))) from None
+    document = read_file(path, str(path))
     known = tuple(Constants.model_fields)
     for section, keys in document.data.items():
         if section not in known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,9 @@ from sim.metrics import METRICS
 from sim.ui.amounts import UNKNOWN
 from sim.ui.language import language, word
 
-__all__ = ["cell", "difference", "figure", "metric_help", "metric_name", "of_limits", "unit_of"]
+__all__ = ["cell", "difference", "figure", "metric_help", "metric_name", "named", "of_limits", "unit_of"]
+
+_KEY = re.compile(r"\b(" + "|".join(METRICS) + r")\b")
 
 POINTS = "points"
 """Unit of a difference between shares: percentage points."""
@@ -22,6 +25,11 @@ SHORT_H = 0.1
 def metric_name(metric: str) -> str:
     """The name of a metric; the metric's own key where a document of another version has one unknown here."""
     return word(f"metrics.{metric}") if metric in METRICS else metric
+
+
+def named(text: str) -> str:
+    """A sentence of the program with the names of metrics in place of their keys."""
+    return _KEY.sub(lambda found: metric_name(found[0]), text)
 
 
 def metric_help(metric: str) -> str:

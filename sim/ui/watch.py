@@ -15,7 +15,7 @@ import streamlit as st
 from sim.ui import amounts
 from sim.ui.jobs import AT_ONCE, FullError, Job, jobs, sim_command
 from sim.ui.language import say, word
-from sim.ui.metric_words import cell, metric_name
+from sim.ui.metric_words import cell, metric_name, named
 from sim.ui.runner import Narrowing
 from sim.ui.safe import literal
 
@@ -114,7 +114,7 @@ def _progress(name: str) -> None:
         if button.button(word("watch.stop"), key=f"stop-{name}", width="stretch"):
             job.run.cancel()
         if job.run.note:
-            st.caption(literal(job.run.note))
+            st.caption(say("watch.note", note=named(job.run.note)))
         _so_far(job.run.so_far)
 
 

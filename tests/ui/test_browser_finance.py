@@ -75,11 +75,16 @@ def test_files_for_finance_open(visitor: Visitor, served: Served, tmp_path: Path
 
 
 def test_a_chart_is_saved_as_a_picture_with_chinese_signs(visitor: Visitor, tmp_path: Path) -> None:
+    visitor.page.set_viewport_size({"width": 1280, "height": 2400})  # the menu opens below its button
     visitor.open("finance", question="four-to-eight", lang="zh")
     visitor.page.get_by_role("button", name="保存图表").first.click()
-    place = visitor.saved(visitor.page.get_by_role("button", name="SVG").first.click, tmp_path / "chart.svg")
+    place = visitor.saved(
+        visitor.page.get_by_role("button", name="SVG", exact=True).first.click, tmp_path / "chart.svg"
+    )
     assert "月付" in place.read_text(encoding="utf-8")
-    place = visitor.saved(visitor.page.get_by_role("button", name="CSV").first.click, tmp_path / "chart.csv")
+    place = visitor.saved(
+        visitor.page.get_by_role("button", name="CSV", exact=True).first.click, tmp_path / "chart.csv"
+    )
     assert place.read_text(encoding="utf-8-sig").startswith("在第几个月后结束,")
 
 

@@ -6,6 +6,7 @@ Where one fails after a change of the engine, the catalogue or the worked exampl
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,6 @@ def test_a_point_of_the_grid_is_found_anew(tmp_path: Path, monkeypatch: pytest.M
     whole = load(file, ["workload.growth=4.5%/month"])
     names = [strategy.name for strategy in whole.scenario.strategies]
     one = whole.scenario.strategies[names.index("8 units from month 5")]
-    import dataclasses
-
     alone = dataclasses.replace(whole, scenario=whole.scenario.model_copy(update={"strategies": (one,)}))
     found = compare(alone, replications=REPLICATIONS, workers=1).strategies[0]
     stored = grid.at(spec, "4.5%/month", 8, 5)
@@ -73,7 +72,6 @@ def test_recommendation_and_study_agree_with_the_worked_example() -> None:
     chosen = next(one for one in advice["options"] if one["status"] == "chosen")
     assert chosen["committed_cost_cny"] == costs["6 custom cards, annual"] == study["base"]["mean"]
     assert advice["headroom"]["meets"] >= 1
-    assert study["drawn_inputs"] is not None
 
 
 def test_a_first_visitor_sees_the_answer_of_june(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
