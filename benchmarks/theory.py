@@ -50,7 +50,8 @@ def rows(log: str) -> Iterator[str]:
         elif rate := _RATE.search(line):
             value, low, high, truth = (float(part) for part in rate.groups())
             half, off_by = (high - low) / 2 / truth, value / truth - 1
-            yield f"| {name} | {case} | {value:.5f} | {truth:.5f} | {half:.2%} | {off_by:+.2%} |"elif test and line.rstrip().endswith("PASSED"):
+            yield f"| {name} | {case} | {value:.5f} | {truth:.5f} | {half:.2%} | {off_by:+.2%} |"
+        elif test and line.rstrip().endswith("PASSED"):
             yield f"| {name} | {case} | the same, job by job | | | |"
         elif line.startswith("FAILED"):
             yield f"| {name} | {case} | missed | | | |"

@@ -1,4 +1,4 @@
-"""docs/tutorial.md, done as it stands: its commands run in order in an empty folder, and its figures are theirs.
+"""docs/tutorial.md, done as it stands: its commands run in order in an empty folder; its figures are theirs.
 
 Marks in the page: `<!-- run -->` before a block of commands, one a line; `<!-- file: NAME -->` before what
 to write into a file; `<!-- shows -->` before lines of the output of the last block; `...` leaves some out.

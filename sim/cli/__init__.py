@@ -18,6 +18,11 @@ __all__ = ["main"]
 
 INTERRUPTED = 130
 
+NO_MEMORY = (
+    "this machine has not enough memory for this; try --jobs 1, a shorter horizon or fewer jobs. Runs that "
+    "were finished before are kept, and a new start goes on from there"
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line with these arguments (default: those of the process) and exit."""
@@ -27,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except FleetsimError as error:
         complain(str(error))
         sys.exit(error.exit_code)
+    except MemoryError:
+        complain(NO_MEMORY)
+        sys.exit(FleetsimError.exit_code)
     except SystemExit as ending:
         if ending.code == INTERRUPTED:
             complain("interrupted; nothing more was written", label="Stopped")

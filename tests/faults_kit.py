@@ -1,0 +1,93 @@
+"""What tests of faults share: a small study in a process of its own, and what it left behind."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = ["CHILD", "ROOT", "SMALL", "bytes_below", "fleetsim_child", "kept"]
+
+ROOT = Path(__file__).parents[1]
+
+SMALL = """\
+name: Small
+start: 2026-01-30
+timezone: America/New_York
+horizon: 15d
+workload:
+  classes:
+    - {name: bot, model: qwen-7b, method: lora, mean_tokens: 220, samples: {lognormal: {median: 20000, sigma: 0.8}},
+       rate: 8/day, deadline: 12h, team: 甲}
+reliability: {profile: datacentre, events: [{at: 30h, kind: node, offer: a100-40g-custom, machine: 0, card: 0, down: 3h}]}
+strategies:
+  - name: two
+    leases: [{offer: a100-40g-custom, count: 2, plan: monthly}]
+  - name: one and burst
+    leases: [{offer: a100-40g-custom, count: 1, plan: annual}]
+    burst: {offer: h100-mig, max: 2, rent_when_wait_over: 1h}
+experiment: {replications: 6, seed: 0}
+"""
+
+CHILD = """
+import sys
+from sim.experiments import parallel
+parallel.SERIAL_BELOW_S = 0.0  # workers are started, however short the work
+{before}
+from sim.cli import main
+main(sys.argv[1:])
+"""
+"""The command line with workers of its own; `before`: what is done first."""
+
+
+def fleetsim_child(
+    *arguments: object,
+    before: str = "",
+    env: Mapping[str, str] | None = None,
+    at_start: Callable[[], None] | None = None,
+    **more: Any,
+) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own; `at_start` is called in it before the program begins."""
+    command = [sys.executable, "-c", CHILD.format(before=before), *map(str, arguments)]
+    return subprocess.run(
+        command,
+        cwd=more.pop("cwd", ROOT),
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="backslashreplace",
+        timeout=300,
+        preexec_fn=at_start,
+        check=False,
+        **more,
+    )
+
+
+def kept(out: Path) -> list[str]:
+    """Names of the finished replications that are kept below an output folder."""
+    found = sorted((out / ".replications").rglob("[0-9]*.json"))
+    return [f"{path.parent.name}/{path.stem}" for path in found]
+
+
+def bytes_below(folder: Path) -> dict[str, str]:
+    """Name -> digest of every file of a run but the manifest, which alone tells wall-clock times."""
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "manifest.json"
+    }
+
+
+def run_folder(out: Path) -> Path:
+    """The one run below an output folder; every file of it is as its manifest says."""
+    (folder,) = (path for path in out.glob("*/*") if not path.parent.name.startswith("."))
+    stated = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
+    found = bytes_below(folder)
+    assert found == stated
+    return folder
