@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 from sim.cli.commands import application
 from sim.cli.sweep import values_of
-from sim.experiments.compare import conclude
+from sim.experiments.compare import compare, conclude
 from sim.experiments.comparison import Comparison, Wall
 from sim.experiments.sample import Sample
-from sim.load import load
+from sim.load import load, load_text
 from sim.report.plots import CHARTS
 from sim.report.plots_style import png
 from sim.ui.language import catalogue
@@ -123,6 +123,16 @@ def test_strategies_that_the_how_to_pages_name_exist(file):
                 for one in values_of(values, key) if option == "--vary" else [values]:
                     load(ROOT / scenario, [f"{key}={one}"])
     assert named
+
+
+def test_the_smallest_question_is_answered():
+    page = read(DOCS / "how-to-planner.md")
+    text = re.search(r"<!-- scenario: smallest -->\n```yaml\n(.*?)```", page, re.DOTALL)
+    found = compare(load_text(text[1], ["experiment.replications=2", "horizon=30d"]))
+    assert [result.name for result in found.strategies] == ["annual", "monthly"]
+    # By pencil: two cards for a year at 0.8 of 2,800 a month, or for one month.
+    committed = [result.mean("committed_cost_cny") for result in found.strategies]
+    assert committed == pytest.approx([2 * 12 * 2800 * 0.8, 2 * 2800])
 
 
 def test_every_how_to_question_has_a_command_and_a_text():

@@ -20,8 +20,9 @@ from sim.cli.options import (
     read_question,
     strategy_number,
 )
+from sim.experiments.again import detail
 from sim.experiments.wording import money, span
-from sim.replication import Prepared, RunResult, prepare, replicate
+from sim.replication import Prepared, RunResult
 from sim.report.explain import Story, find_job, longest_of_kinds, longest_waits, story
 from sim.report.history import History
 from sim.report.refusals import Refused, refused_kinds
@@ -48,8 +49,8 @@ def explain(
 ) -> None:
     """Tell why jobs waited, were interrupted or refused in one run of one strategy."""
     question = read_question(file, set_, price)
-    prepared = prepare(question)
-    result = replicate(prepared, strategy_number(question, strategy), replication, seed)
+    found = detail(question, strategy_number(question, strategy), replication, seed)
+    prepared, result = found.prepared, found.run
     history = History(prepared, result)
     if job is not None:
         told = [story(history, find_job(result, job))]

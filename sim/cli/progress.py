@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from sim.cli.console import errors, is_terminal
 from sim.experiments.decision import WAIT, ranked_by
-from sim.experiments.statistics import mean_interval
+from sim.experiments.metric_interval import metric_interval
 from sim.metrics import METRICS
 from sim.model.scenario import Scenario
 
@@ -91,14 +91,19 @@ class _Narrowing:
             return
         self._told = now
         rows = [
-            {"strategy": name, "metric": metric, "unit": METRICS[metric].unit, **self._interval(values)}
+            {
+                "strategy": name,
+                "metric": metric,
+                "unit": METRICS[metric].unit,
+                **self._interval(metric, values),
+            }
             for name, both in self._values.items()
             for metric, values in zip(self._metrics, both, strict=True)
         ]
         _line(done, total, note, rows)
 
-    def _interval(self, values: list[float | None]) -> dict[str, float | int | None]:
-        found = mean_interval(values, self._confidence)
+    def _interval(self, metric: str, values: list[float | None]) -> dict[str, float | int | None]:
+        found = metric_interval(metric, values, self._confidence)
         return {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
 
 

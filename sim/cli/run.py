@@ -20,11 +20,12 @@ from sim.cli.options import (
     strategy_number,
 )
 from sim.cli.run_files import EventsOption, GanttOption, check_run_files, write_run_files
+from sim.experiments.again import detail
 from sim.experiments.wording import money, share, span, value
 from sim.metrics import METRICS
 from sim.model.ledger import Charge
 from sim.model.scenario import Scenario
-from sim.replication import RunResult, prepare, replicate
+from sim.replication import RunResult
 from sim.units import Micros, hours
 
 __all__ = ["run"]
@@ -48,7 +49,7 @@ def run(
     question = read_question(file, set_, price)
     number = strategy_number(question, strategy)
     check_run_files(question, events, gantt)
-    result = replicate(prepare(question), number, replication, seed)
+    result = detail(question, number, replication, seed).run
     written = write_run_files(question, result, events, gantt)
     if format_ is OutputFormat.JSON:
         print_json(_document(result, question.scenario, seed))

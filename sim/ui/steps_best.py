@@ -128,10 +128,19 @@ def _sentence(document: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
         return say("steps.best_never", **values)
     parts = [say("steps.best_at_once" if chosen["month"] == 0 else "steps.best_month", **values)]
     if document["one_month_late_cny"] is not None:
-        parts.append(say("steps.late", change=_change(document["one_month_late_cny"])))
+        meets = _later(document, chosen) in ("meets", "taken to meet")
+        key = "steps.late_meets" if meets else "steps.late_misses"
+        parts.append(say(key, change=_change(document["one_month_late_cny"])))
     if document["one_month_early_cny"] is not None:
         parts.append(say("steps.early", change=_change(document["one_month_early_cny"])))
     return sentence_gap().join(parts)
+
+
+def _later(document: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
+    """How the next later step stands to the target; steps go from never to the earliest."""
+    months = [step["month"] for step in document["steps"]]
+    place = months.index(chosen["month"])
+    return str(document["steps"][max(0, place - 1)]["standing"])
 
 
 def _change(found: Mapping[str, float]) -> str:

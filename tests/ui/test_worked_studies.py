@@ -19,6 +19,7 @@ from sim.ui.question_store import start_tree
 from sim.ui.steps_answers import METRICS, grid_of
 from sim.ui.steps_grid import REPLICATIONS, Choice, bases, grid_file, ledger_of_choice, spec_of
 from sim.ui.studies import WORKED
+from sim.ui.worked_studies import DRAWS
 from tests.ui.study_cases import ROOT, page, texts
 
 SCENARIO = ROOT / "scenarios" / "four-to-eight.yaml"
@@ -72,6 +73,7 @@ def test_recommendation_and_study_agree_with_the_worked_example() -> None:
     chosen = next(one for one in advice["options"] if one["status"] == "chosen")
     assert chosen["committed_cost_cny"] == costs["6 custom cards, annual"] == study["base"]["mean"]
     assert advice["headroom"]["meets"] >= 1
+    assert study["drawn_inputs"]["draws"] == DRAWS
 
 
 def test_a_first_visitor_sees_the_answer_of_june(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,3 +88,7 @@ def test_a_first_visitor_sees_the_answer_of_june(tmp_path: Path, monkeypatch: py
     assert "170,559 CNY" in said
     assert "95 of 100 jobs wait less than" in said
     assert "The best month to step up is 2026-04" in said
+    assert (
+        "A month later: 8,837 CNY less for the time of the question, the same committed; but it misses"
+        in said
+    )
