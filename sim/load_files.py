@@ -1,4 +1,4 @@
-"""Files that a scenario names: whether they are there, and what lies beside them; whatever the name, no error.
+"""Files that a scenario names: whether they are there, and what lies beside them; never an error.
 
 A name may be too long for the system, hold signs that no name may have, or lead through a folder that
 may not be looked into: then there is no such file.

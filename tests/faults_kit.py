@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CHILD", "ROOT", "SMALL", "bytes_below", "fleetsim_child", "kept"]
+__all__ = ["ROOT", "SMALL", "bytes_below", "fleetsim_child", "kept", "run_folder"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -22,9 +22,11 @@ timezone: America/New_York
 horizon: 15d
 workload:
   classes:
-    - {name: bot, model: qwen-7b, method: lora, mean_tokens: 220, samples: {lognormal: {median: 20000, sigma: 0.8}},
-       rate: 8/day, deadline: 12h, team: 甲}
-reliability: {profile: datacentre, events: [{at: 30h, kind: node, offer: a100-40g-custom, machine: 0, card: 0, down: 3h}]}
+    - {name: bot, model: qwen-7b, method: lora, mean_tokens: 220, rate: 8/day,
+       samples: {lognormal: {median: 20000, sigma: 0.8}}, deadline: 12h, team: 甲}
+reliability:
+  profile: datacentre
+  events: [{at: 30h, kind: node, offer: a100-40g-custom, machine: 0, card: 0, down: 3h}]
 strategies:
   - name: two
     leases: [{offer: a100-40g-custom, count: 2, plan: monthly}]
@@ -36,28 +38,33 @@ experiment: {replications: 6, seed: 0}
 
 CHILD = """
 import sys
+import sim.report.save
 from sim.experiments import parallel
 parallel.SERIAL_BELOW_S = 0.0  # workers are started, however short the work
+if not {charts}:
+    sim.report.save.render = lambda _: {{}}  # charts take longer than all else
 {before}
 from sim.cli import main
 main(sys.argv[1:])
 """
-"""The command line with workers of its own; `before`: what is done first."""
+"""The command line with workers of its own; `before`: what is done first; `charts`: whether any are drawn."""
 
 
 def fleetsim_child(
     *arguments: object,
     before: str = "",
+    charts: bool = False,
     env: Mapping[str, str] | None = None,
     at_start: Callable[[], None] | None = None,
     **more: Any,
 ) -> subprocess.CompletedProcess[str]:
     """The command line in a process of its own; `at_start` is called in it before the program begins."""
-    command = [sys.executable, "-c", CHILD.format(before=before), *map(str, arguments)]
+    given = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
+    command = [sys.executable, "-c", CHILD.format(before=before, charts=charts), *map(str, arguments)]
     return subprocess.run(
         command,
         cwd=more.pop("cwd", ROOT),
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+        env={name: value for name, value in given.items() if value},
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -86,7 +86,7 @@ def test_texts_of_users_stay_as_they_are() -> None:
 def test_the_command_and_the_config_file_give_the_same_safe_settings() -> None:
     config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     from_file = []
-    for section in ("server", "runner", "browser", "client"):
+    for section in ("server", "runner", "global", "browser", "client"):
         for key, value in config[section].items():
             for one in value if isinstance(value, list) else [value]:
                 text = str(one).lower() if isinstance(one, bool) else str(one)

@@ -35,9 +35,6 @@ HOW_TO = tuple(sorted(DOCS.glob("how-to-*.md")))
 OF_THE_BOOK = (*READMES, *HOW_TO, *sorted(DOCS.glob("tutorial*.md")), *(
     DOCS / name for name in ("README.md", "commands.md", "page.md", "price-lists.md", "limits.md")
 ))  # fmt: skip
-MADE_BY_SCHEMA = {"scenario-keys.md", "metrics.md"}
-"""Pages that `fleetsim schema` prints; tests/test_reference.py asks for them."""
-
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 
@@ -70,7 +67,7 @@ def lines(page: str) -> list[str]:
 def test_every_page_of_the_docs_stands_once_on_a_shelf():
     shelves = read(DOCS / "README.md")
     linked = [target for target, _ in LINK.findall(shelves)]
-    pages = {file.name for file in DOCS.glob("*.md")} | MADE_BY_SCHEMA
+    pages = {file.name for file in DOCS.glob("*.md")}
     assert {*linked, "README.md"} == pages
     heads = re.findall(r"^## (.+)$", shelves, re.MULTILINE)
     assert heads == ["Tutorial", "How to", "Reference", "Background"]
@@ -82,8 +79,6 @@ def test_every_page_of_the_docs_stands_once_on_a_shelf():
 @pytest.mark.parametrize("file", sorted(DOCS.glob("*.md")) + list(READMES), ids=lambda file: file.name)
 def test_links_lead_to_a_page_and_a_heading_that_exist(file):
     for target, anchor in LINK.findall(read(file)):
-        if target in MADE_BY_SCHEMA and not anchor:
-            continue
         there = file if not target else (file.parent / target)
         assert there.is_file(), target
         assert there.resolve().is_relative_to(ROOT.resolve()), target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import shutil
@@ -14,8 +15,6 @@ import pytest
 from tests.faults_kit import SMALL, bytes_below, fleetsim_child, kept, run_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits and mounts of POSIX systems")
-
-NOBODY = 65534
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +89,8 @@ def test_a_limit_on_the_size_of_files(study: Path, whole: dict[str, str], tmp_pa
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
-    done = fleetsim_child("compare", study, "--out", tmp_path, "--jobs", 1, "--format", "json", at_start=small_files)
+    asked = ("compare", study, "--out", tmp_path, "--jobs", 1, "--format", "json")
+    done = fleetsim_child(*asked, at_start=small_files)
     text = refused(done, 1)
     assert "free some space or choose another --out DIR" in text
     nothing_half_written(tmp_path)
@@ -114,22 +114,32 @@ def test_places_where_nothing_can_be_written(study: Path, place: str) -> None:
     assert "--out: results cannot be written below this folder" in text
 
 
-class TestWithoutPermission:
-    """As another user where the tests run as root, to whom nothing is forbidden."""
+def bound_by_rights() -> None:
+    """In a child, before it becomes the program: root too is refused what the mode of a file forbids."""
+    if os.geteuid() == 0:
+        for right in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+            if ctypes.CDLL(None).prctl(24, right, 0, 0, 0) != 0:  # PR_CAPBSET_DROP
+                os._exit(77)
 
+
+class TestWithoutPermission:
     @pytest.fixture(autouse=True)
-    def _user(self, tmp_path: Path) -> None:
-        self.user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-        for folder in (tmp_path, *tmp_path.parents):
-            if folder.stat().st_uid == os.geteuid() and "pytest" in folder.name:
-                folder.chmod(folder.stat().st_mode | 0o055)
-        if fleetsim_child("--version", **self.user).returncode != 0:
-            pytest.skip("another user may not run this program here")
+    def _needs_rights_that_bind(self, tmp_path: Path) -> None:
+        closed = tmp_path / "closed"
+        closed.write_text("x")
+        closed.chmod(0)
+        if (
+            subprocess.run(
+                ["cat", closed], preexec_fn=bound_by_rights, capture_output=True, check=False
+            ).returncode
+            != 1
+        ):
+            pytest.skip("nothing is forbidden to this user here")
 
     def test_a_folder_that_may_not_be_written(self, study: Path, tmp_path: Path) -> None:
         out = tmp_path / "out"
         out.mkdir(mode=0o555)
-        done = fleetsim_child("compare", study, "--out", out, "--jobs", 1, **self.user)
+        done = fleetsim_child("compare", study, "--out", out, "--jobs", 1, at_start=bound_by_rights)
         assert "results cannot be written below this folder: Permission denied" in refused(done, 2)
         assert list(out.iterdir()) == []
 
@@ -137,17 +147,30 @@ class TestWithoutPermission:
         file = tmp_path / "closed.yaml"
         file.write_text(SMALL, encoding="utf-8")
         file.chmod(0)
-        text = refused(fleetsim_child("validate", file, **self.user), 2)
-        assert "closed.yaml: the file cannot be read: Permission denied" in text
+        text = refused(fleetsim_child("validate", file, at_start=bound_by_rights), 2)
+        assert "closed.yaml' is not readable" in text
 
-    @pytest.mark.parametrize("key", ["catalog: in/prices.yaml", "extends: in/base.yaml", "performance: in/own.yaml"])
+    @pytest.mark.parametrize("key", ["catalog", "extends", "performance"])
     def test_files_in_a_folder_that_may_not_be_entered(self, tmp_path: Path, key: str) -> None:
         closed = tmp_path / "in"
         closed.mkdir()
         file = tmp_path / "open.yaml"
-        file.write_text(f"{key}\n{SMALL}", encoding="utf-8")
-        file.chmod(0o644)
+        file.write_text(f"{key}: in/other.yaml\n{SMALL}", encoding="utf-8")
         closed.chmod(0)
-        text = refused(fleetsim_child("validate", file, **self.user), 2)
-        assert f"open.yaml:1: {key.partition(':')[0]}" in text
+        text = refused(fleetsim_child("validate", file, at_start=bound_by_rights), 2)
+        assert f"open.yaml:1: {key}" in text
         closed.chmod(0o755)
+
+    @pytest.mark.long
+    def test_kept_replications_that_may_not_be_read(
+        self, study: Path, whole: dict[str, str], tmp_path: Path
+    ) -> None:
+        """One is closed: it is computed anew, and what stands there is replaced."""
+        first = fleetsim_child("compare", study, "--out", tmp_path, "--jobs", 1)
+        assert first.returncode == 0
+        victim = sorted((tmp_path / ".replications").rglob("000001.json"))[0]
+        victim.chmod(0)
+        done = fleetsim_child("compare", study, "--out", tmp_path, "--jobs", 1, at_start=bound_by_rights)
+        assert done.returncode == 0, done.stderr
+        assert "cannot be read (Permission denied); it is computed anew" in " ".join(done.stderr.split())
+        assert bytes_below(run_folder(tmp_path)) == whole

@@ -143,6 +143,7 @@ def test_a_damaged_store(study: Path, whole: Path, tmp_path: Path, kind: str) ->
     assert kept(out) == kept(whole)
 
 
+@pytest.mark.long
 def test_a_folder_where_a_replication_should_be(study: Path, whole: Path, tmp_path: Path) -> None:
     """Nobody's work is deleted to make room: the place is named, and what to do."""
     out = tmp_path / "out"

@@ -30,7 +30,7 @@ _MOST_VALUES = 100_000
 """Values once aliases are written out: a few lines of them could stand for more than any memory holds."""
 _LONGEST_NUMBER = 1024
 """Bits; a longer whole number is no quantity of anything, and Python does not write it out."""
-_NESTED = re.compile(r"(?:[\[{]\s*){%d}" % (_DEEPEST + 1))
+_NESTED = re.compile(rf"(?:[\[{{]\s*){{{_DEEPEST + 1}}}")
 
 
 @dataclass(frozen=True, slots=True)

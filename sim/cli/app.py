@@ -29,6 +29,7 @@ SAFE_OPTIONS = (
     "--server.maxMessageSize=50",
     "--server.fileWatcherType=none",
     "--runner.postScriptGC=false",
+    "--global.disableWidgetStateDuplicationWarning=true",
     "--browser.gatherUsageStats=false",
     "--client.showErrorDetails=none",
     "--client.toolbarMode=minimal",

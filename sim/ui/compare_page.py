@@ -86,8 +86,15 @@ def _decision(shown: Shown) -> None:
     )
     if own is not None:
         for place, metric in zip(cells[1:], (money_metric(document), WAIT), strict=True):
+            limits = own["metrics"][metric]
+            mean, gap, ends = of_limits(limits).partition(" [")
             place.metric(
-                metric_name(metric), of_limits(own["metrics"][metric]), help=literal(metric_help(metric))
+                metric_name(metric),
+                mean,
+                delta=f"[{ends}" if gap else None,  # beside the mean it would be cut
+                delta_color="off",
+                delta_arrow="off",
+                help=literal(metric_help(metric)),
             )
     st.caption(
         say(

@@ -11,6 +11,7 @@ from sim.errors import FleetsimError
 from sim.model.work import JobClass
 from sim.report.fit_answers import FitAnswer
 from sim.ui.amounts import hours, money, number
+from sim.ui.finance_plans import sentence_gap
 from sim.ui.fit_charts import memory_chart
 from sim.ui.fit_form import ask_job
 from sim.ui.fit_frames import both_frame, offers_frame, parts_frame, remedies_frame
@@ -57,16 +58,40 @@ def _sentence(job: JobClass, answers: Sequence[FitAnswer]) -> None:
         st.warning(say("fit.nowhere", **said), icon=":material/block:")
         return
     best = min(fitting, key=lambda answer: (answer.cost is None, answer.cost or 0.0))
-    alone = sorted({answer.row.gpu for answer in fitting if answer.row.gpus == 1})
     said |= {
         "offer": best.offer.name,
         "cards": number(best.row.gpus),
         "cost": money(best.cost),
         "run": hours(best.row.hours),
     }
-    text = say("fit.somewhere", **said)
-    text += " " + (say("fit.alone", gpus=word("fit.comma").join(alone)) if alone else say("fit.never_alone"))
+    tried_one = job.gpus == "auto" or 1 in job.counts
+    text = sentence_gap().join((say("fit.somewhere", **said), *_kinds(answers, tried_one=tried_one)))
     st.success(text, icon=":material/check_circle:")
+
+
+def _kinds(answers: Sequence[FitAnswer], *, tried_one: bool) -> list[str]:
+    """On which kinds of card the job fits, with the fewest cards of each, and on which it does not."""
+    fewest: dict[str, int] = {}
+    for answer in answers:
+        if answer.row.fits and answer.row.gpus is not None:
+            fewest[answer.row.gpu] = min(answer.row.gpus, fewest.get(answer.row.gpu, answer.row.gpus))
+    alone = sorted(gpu for gpu, cards in fewest.items() if cards == 1)
+    several = [
+        f"{gpu} × {number(cards)}"
+        for gpu, cards in sorted(fewest.items(), key=lambda kind: (kind[1], kind[0]))
+        if cards > 1
+    ]
+    missed = sorted({answer.row.gpu for answer in answers} - fewest.keys())
+    found = []
+    if alone:
+        found.append(("fit.alone", alone))
+    elif tried_one:
+        found.append(("fit.never_alone", []))
+    if several:
+        found.append(("fit.also_on" if alone else "fit.fits_on", several))
+    if missed:
+        found.append(("fit.not_on", missed))
+    return [say(key, gpus=word("fit.comma").join(gpus)) for key, gpus in found]
 
 
 def _remedies(answers: Sequence[FitAnswer]) -> None:

@@ -26,17 +26,21 @@ def main() -> None:
     st.set_page_config(page_title="fleetsim", page_icon=MARK, layout="wide")
     _language()
     _keep()
-    pages = [
+    shown = [
         st.Page(
             script(page.key),
             title=word(f"menu.{page.key}"),
             icon=page.icon,
-            url_path=page.key,
+            url_path=page.key if place else "home",
             default=not place,
         )
         for place, page in enumerate(PAGES)
     ]
-    chosen = st.navigation(pages)
+    # The first page stands at the root, whatever it is called; people type its name all the same.
+    by_name = st.Page(
+        lambda: st.switch_page(shown[0]), title="fleetsim", url_path=PAGES[0].key, visibility="hidden"
+    )
+    chosen = st.navigation([*shown, by_name])
     with st.sidebar:
         show_queue()
     chosen.run()
@@ -57,8 +61,23 @@ def _language() -> None:
         )
     code = picked or before
     st.session_state["lang"] = code
+    if code != before:
+        _show_anew()
     if st.query_params.get("lang") != code:
         st.query_params["lang"] = code
+
+
+def _show_anew() -> None:
+    """Have the browser write every choice in the new language.
+
+    A select box sends back the label that it shows. One that still showed the label of the language before
+    would send what no option is called any more, and that text would be taken for the choice itself.
+    """
+    for key in list(st.session_state):
+        value = st.session_state[key]
+        several = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
+        if several or (isinstance(value, str | int) and not isinstance(value, bool)):
+            st.session_state[key] = value
 
 
 def _keep() -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from sim.ui.amounts import money
 from sim.ui.charts import show_chart
 from sim.ui.compare_charts import money_against_wait, money_metric
+from sim.ui.finance_plans import sentence_gap
 from sim.ui.jobs import OUT
 from sim.ui.language import say, word
 from sim.ui.metric_words import figure
@@ -92,7 +93,7 @@ def decision_words(document: Mapping[str, Any]) -> str:
     cheaper = [name for name, metrics in lines.items() if metrics[ranked]["mean"] < own[ranked]["mean"]]
     text = say("question.decision" if asked else "question.decision_cheapest", **told)
     if cheaper:
-        text += " " + say("question.decision_cheaper", strategies=_listed(cheaper))
+        text += sentence_gap() + say("question.decision_cheaper", strategies=_listed(cheaper))
     return text
 
 

@@ -19,15 +19,73 @@ __all__ = ["ODD", "Grammar", "schema"]
 Schema: TypeAlias = dict[str, Any]
 
 DURATIONS = ("0s", "1s", "90min", "36h", "20d", "2d", "1h", "1000000000d", "-3h", "1.5h", "12", "h", "1e9d")
-DATES = ("2026-01-01", "2026-02-30", "2026-01-31 08:00", "2025-07-31", "9999-12-31", "0001-01-01", "2026-03-01T00:00")
+DATES = (
+    "2026-01-01",
+    "2026-02-30",
+    "2026-01-31 08:00",
+    "2025-07-31",
+    "9999-12-31",
+    "0001-01-01",
+    "2026-03-01T00:00",
+)
 OFFERS = ("a100-40g-custom", "h100-mig", "rtx3090-24g-cloud", "a100-40g-8x")
 
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2, 10**9, 10**18, 10**30, -(10**30), 10**400, 0.0, -0.0, 1e-320, 1e308, 0.1,
-    math.nan, math.inf, -math.inf, "", " ", "nan", "1e400", "null", "~", "no", "never", "auto", "preset",
-    "../../etc/passwd", "/dev/zero", "/", ".", "a\x00b", "\u202e\u2066x", "٣", "９", "x" * 5000, "\ud800", "\ufeff",
-    [], {}, [[]], [None], {"": {}}, {"a": 1}, [1, 2], "2026-01-01", "1h", "=1+1", "<b>", "%s%n", "${HOME}",
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    10**9,
+    10**18,
+    10**30,
+    -(10**30),
+    10**400,
+    0.0,
+    -0.0,
+    1e-320,
+    1e308,
+    0.1,
+    math.nan,
+    math.inf,
+    -math.inf,
+    "",
+    " ",
+    "nan",
+    "1e400",
+    "null",
+    "~",
+    "no",
+    "never",
+    "auto",
+    "preset",
+    "../../etc/passwd",
+    "/dev/zero",
+    "/",
+    ".",
+    "a\x00b",
+    "\u202e\u2066x",
+    "٣",
+    "９",
+    "x" * 5000,
+    "\ud800",
+    "\ufeff",
+    [],
+    {},
+    [[]],
+    [None],
+    {"": {}},
+    {"a": 1},
+    [1, 2],
+    "2026-01-01",
+    "1h",
+    "=1+1",
+    "<b>",
+    "%s%n",
+    "${HOME}",
+)
 """Values that belong nowhere, or nearly."""
 
 
@@ -124,7 +182,9 @@ class Grammar:
 
     def _object(self, rule: Schema, depth: int) -> Any:
         known = rule.get("properties", {})
-        needed = set(rule.get("required", ())) | ({"name", "start", "horizon", "workload", "strategies"} & {*known})
+        needed = set(rule.get("required", ())) | (
+            {"name", "start", "horizon", "workload", "strategies"} & {*known}
+        )
         made = {}
         for key, below in known.items():
             if key in needed or self.random.random() < 0.25:
@@ -149,7 +209,9 @@ class Grammar:
         examples = rule.get("examples")
         if examples and self.random.random() < 0.7:
             return self.random.choice(examples)
-        return self.random.choice([*DURATIONS, *DATES, *OFFERS, "a", "b", "2/day", "10/week", "qwen-7b", "08:00-20:00"])
+        return self.random.choice(
+            [*DURATIONS, *DATES, *OFFERS, "a", "b", "2/day", "10/week", "qwen-7b", "08:00-20:00"]
+        )
 
     def _whole(self, rule: Schema, depth: int) -> Any:
         low = rule.get("minimum", rule.get("exclusiveMinimum", 0))

@@ -1,10 +1,9 @@
-"""What stands in the address of the page, and what is uploaded: read, or said to be lost; never anything else."""
+"""What stands in the address of the page, and what is uploaded: read, or said to be lost; nothing else."""
 
 from __future__ import annotations
 
 import base64
 import json
-import os
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -36,9 +35,7 @@ def asked(text: str) -> None:
     start = trees()[0]
     try:
         tree = edited(start, decoded(text))
-    except ValueError as error:
-        if isinstance(error, UnicodeError | json.JSONDecodeError):
-            raise AssertionError(repr(error)) from error
+    except ValueError:
         return
     named_files(tree, FOLDER)
     load_text(yaml_text(tree), folder=FOLDER)
@@ -92,22 +89,55 @@ def test_a_value_nested_deeply(depth: int) -> None:
 
 
 NAMES = (
-    "..", "../x", "own-0123456789abcdef/..", "own-../../../etc", "/etc/passwd", "own-0123456789abcdeF", "", "\x00",
-    "own-0123456789abcdef\n", "four-to-eight/../four-to-eight", "x" * 10_000, "\ud800", "..\\..\\x", "%2e%2e", ".",
-    "own-0123456789abcde٣", "con", "own-0123456789abcdef",
-)  # fmt: skip
+    "..",
+    "../x",
+    "own-0123456789abcdef/..",
+    "own-../../../etc",
+    "/etc/passwd",
+    "own-0123456789abcdeF",
+    "",
+    "\x00",
+    "own-0123456789abcdef\n",
+    "four-to-eight/../four-to-eight",
+    "x" * 10_000,
+    "\ud800",
+    "..\\..\\x",
+    "%2e%2e",
+    ".",
+    "own-0123456789abcde٣",
+    "con",
+    "own-0123456789abcdef",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_name_of_a_question_leads_nowhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_of_a_question_leads_nowhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(question_store, "QUESTIONS", tmp_path / "questions")
     assert file_of(name) is None
 
 
 FILES = (
-    "..", "../x.csv", "/etc/passwd", "", "\x00", "a/../b.csv", "x" * 10_000, "\ud800", "..\\x", "%2e%2e", ".", "a\n",
-    "scenario.txt", "a\u202eb.csv", "a/b.csv", ".hidden", "-o", "a:b",
-)  # fmt: skip
+    "..",
+    "../x.csv",
+    "/etc/passwd",
+    "",
+    "\x00",
+    "a/../b.csv",
+    "x" * 10_000,
+    "\ud800",
+    "..\\x",
+    "%2e%2e",
+    ".",
+    "a\n",
+    "scenario.txt",
+    "a\u202eb.csv",
+    "a/b.csv",
+    ".hidden",
+    "-o",
+    "a:b",
+)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -117,7 +147,7 @@ def test_an_upload_names_no_path(name: str, tmp_path: Path, monkeypatch: pytest.
         keep_uploaded("x.yaml", {"x.yaml": RICH.encode(), name: b"1"})
     assert raised.value.problems[0].file == name
     assert not (tmp_path / "questions").exists()
-    assert sorted(os.listdir(tmp_path)) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def run_uploads(numbers: range) -> Counter[str]:
@@ -140,7 +170,7 @@ def test_uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(question_store, "QUESTIONS", tmp_path / "questions")
     found = run_uploads(range(20))
     assert found["refused"] >= 3, found
-    assert not [name for name in os.listdir(tmp_path / "questions") if not name.startswith("own-")]
+    assert all(folder.name.startswith("own-") for folder in (tmp_path / "questions").iterdir())
 
 
 @pytest.mark.long

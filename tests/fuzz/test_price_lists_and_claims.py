@@ -21,8 +21,9 @@ from tests.fuzz.test_scenario_files import as_text
 
 PRICES = """\
 gpus:
-  - {id: MY-48G, name: Mine 48 GB, memory_gib: 48, usable_gib: 46, tflops: 100, bandwidth_gb_s: 800, sm_count: 80,
-     efficiency: 1.0, bf16: true, ecc: true, mig: 0, tdp_w: 300, pcie: pcie4, card_class: older, source: a sheet}
+  - {id: MY-48G, name: Mine 48 GB, memory_gib: 48, usable_gib: 46, tflops: 100,
+     bandwidth_gb_s: 800, sm_count: 80, efficiency: 1.0, bf16: true, ecc: true, mig: 0, tdp_w: 300,
+     pcie: pcie4, card_class: older, source: a sheet}
 offers:
   - id: mine
     name: Mine
@@ -104,7 +105,9 @@ KINDS: tuple[tuple[str, str, Callable[[Path], None]], ...] = (
 )
 
 
-def run_cases(folder: Path, name: str, text: str, call: Callable[[Path], None], numbers: range) -> Counter[str]:
+def run_cases(
+    folder: Path, name: str, text: str, call: Callable[[Path], None], numbers: range
+) -> Counter[str]:
     found: Counter[str] = Counter()
     file = folder / f"{name}.yaml"
     for number in numbers:

@@ -31,8 +31,8 @@ terms: {tax: {rate: 0.06, included: true}}
 workload:
   growth: 20%/year
   classes:
-    - {name: bot, model: qwen-7b, method: lora, mean_tokens: 220, samples: {lognormal: {median: 20000, sigma: 1}},
-       rate: 5/day, deadline: 6h, team: a, profile: office-hours}
+    - {name: bot, model: qwen-7b, method: lora, mean_tokens: 220, rate: 5/day, deadline: 6h, team: a,
+       samples: {lognormal: {median: 20000, sigma: 1}}, profile: office-hours}
     - {name: two, model: qwen-7b, method: lora, samples: 3000, rate: 2/day, gpus: [1, 2], priority: 2}
 reliability:
   profile: datacentre

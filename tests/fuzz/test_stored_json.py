@@ -9,7 +9,6 @@ import hashlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -146,11 +145,12 @@ def run_vault(folder: Path, numbers: range) -> Counter[str]:
         body = altered(whole.partition(b"\n")[2].rstrip(b"\n"), random)
         digest = hashlib.blake2b(body.rstrip(b"\n"), digest_size=16).hexdigest().encode()
         files[place].write_bytes(digest + b"\n" + body + b"\n" if random.random() < 0.9 else body)
-        answers: list[Sample | None] = []
         vault = Vault(folder)
-        read: Callable[[], None] = lambda vault=vault, place=place: answers.append(  # noqa: E731
-            vault.read(prepared, key, 0, place)
-        )
+        answers: list[Sample | None] = []
+
+        def read(vault: Vault = vault, place: int = place, answers: list[Sample | None] = answers) -> None:
+            answers.append(vault.read(prepared, key, 0, place))
+
         judged(read, f"vault {number}:\n{body[:3000]!r}")
         found["set aside" if answers[0] is None else "read"] += 1
         assert (answers[0] is None) == bool(vault.messages)

@@ -1,4 +1,4 @@
-"""Files that are made to trip a reader, one by one: what is wrong is said, with the file and mostly the line."""
+"""Files that are made to trip a reader, one by one: what is wrong is said, with the place."""
 
 from __future__ import annotations
 
@@ -112,13 +112,24 @@ def test_what_is_no_readable_file(tmp_path: Path, reader: str, kind: str) -> Non
     located(raised.value, kind)
 
 
-OUTSIDE = ("../../../etc/passwd", "/etc/passwd", "x" * 300, "a\x00b", ".", "", "link.csv", "link.yaml", "no\nfile", "\ud800")
+OUTSIDE = (
+    "../../../etc/passwd",
+    "/etc/passwd",
+    "x" * 300,
+    "a\x00b",
+    ".",
+    "",
+    "link.csv",
+    "link.yaml",
+    "no\nfile",
+    "\ud800",
+)
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
 @pytest.mark.parametrize("key", ["extends", "catalog", "performance", "trace"])
 def test_names_of_files_that_lead_away(tmp_path: Path, key: str, name: str) -> None:
-    """A file on this machine may be named anywhere by its owner; what is no such file is said, with the key."""
+    """Its owner may name any file of this machine; what is none is said, with the key."""
     (tmp_path / "link.csv").symlink_to(tmp_path / "link.csv")
     (tmp_path / "link.yaml").symlink_to(tmp_path)
     file = tmp_path / "odd.yaml"
@@ -153,7 +164,7 @@ def test_a_link_to_a_scenario_reads_beside_the_link(tmp_path: Path) -> None:
     (tmp_path / "there" / "base.yaml").write_text(SMALL)
     (tmp_path / "there" / "x.yaml").write_text("extends: base.yaml\nname: other\n")
     (tmp_path / "here" / "x.yaml").symlink_to(tmp_path / "there" / "x.yaml")
-    with pytest.raises(InputError, match="there is no such file beside x.yaml"):
+    with pytest.raises(InputError, match=r"there is no such file beside x\.yaml"):
         load(tmp_path / "here" / "x.yaml")
     (tmp_path / "here" / "base.yaml").symlink_to(tmp_path / "there" / "base.yaml")
     assert load(tmp_path / "here" / "x.yaml").scenario.name == "other"

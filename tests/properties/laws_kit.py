@@ -29,5 +29,7 @@ def tried(check: Callable[..., None], examples: int, *given_: st.SearchStrategy[
         print_blob=True,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HypothesisWarning)  # worlds are long to write; the failure is what counts
+        warnings.simplefilter(
+            "ignore", HypothesisWarning
+        )  # worlds are long to write; the failure is what counts
         quiet(given(*given_)(check))()

@@ -132,7 +132,9 @@ def longer_by(factor: int, world: World) -> World:
             for one in before.pools
         ),
         horizon_us=before.horizon_us * factor,
-        checkpoint=dataclasses.replace(before.checkpoint, every_us=_times(factor, before.checkpoint.every_us)),
+        checkpoint=dataclasses.replace(
+            before.checkpoint, every_us=_times(factor, before.checkpoint.every_us)
+        ),
         parameters=PolicyParameters(
             aging_us=_times(factor, parameters.aging_us),
             half_life_us=parameters.half_life_us * factor,

@@ -24,7 +24,8 @@ start: 2026-01-01
 horizon: 10d
 workload:
   classes:
-    - {name: lora, model: qwen-7b, method: lora, mean_tokens: 300, samples: {exponential: {mean: 20000}}, rate: 6/day}
+    - {name: lora, model: qwen-7b, method: lora, mean_tokens: 300, rate: 6/day,
+       samples: {exponential: {mean: 20000}}}
 strategies:
   - {name: two, leases: [{offer: a100-40g-custom, count: 2, plan: monthly}]}
 experiment: {replications: 2}

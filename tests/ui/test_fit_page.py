@@ -43,6 +43,24 @@ def test_the_numbers_are_those_of_the_command(page: AppTest, capsys: pytest.Capt
     assert table["Needs (GiB a card)"][0] == f"{best['total_gib']:,.1f}"
 
 
+def test_the_answer_names_the_kinds_of_card(page: AppTest) -> None:
+    page.run()
+    # The articles' own case: 34B by QLoRA needs more than the 24 GB of one RTX 3090, and less than 40 GB.
+    said = _plain(page.success[0].value)
+    alone, several = said.partition("One card is enough on: ")[2].split(". ", 1)
+    assert "A100-40G" in alone
+    assert "RTX3090" not in alone
+    assert "RTX3090 × 2" in several
+    page.pills(key="fit_cards").set_value([2])
+    page.run()
+    said = _plain(page.success[0].value)
+    assert "No single card" not in said  # nobody asked about one card
+    fits, misses = said.partition("It fits on: ")[2].split("It does not fit on: ")
+    assert "A100-40G × 2" in fits
+    assert "RTX3090 × 2" in fits
+    assert "T4" in misses
+
+
 def test_every_widget_changes_the_job(page: AppTest) -> None:
     page.run()
     page.selectbox(key="fit_model").select("llama-2-7b")
