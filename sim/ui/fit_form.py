@@ -14,7 +14,7 @@ from sim.model.work import Attention, JobClass, Loss, Method, Optimizer, SplitKi
 from sim.report.fit_answers import job_of
 from sim.ui.fit_work import shipped_catalog
 from sim.ui.language import say, word
-from sim.ui.state import current_draft
+from sim.ui.state import hand
 
 __all__ = ["Asked", "ask_job"]
 
@@ -56,8 +56,11 @@ def ask_job() -> Asked:
 
 def _classes() -> dict[str, JobClass]:
     """The classes of jobs of the question in hand, by position; none where it cannot be read."""
+    found = hand()
+    if found.problems:  # whoever asks about a job of his own need not mend the question first
+        return {}
     try:
-        classes = current_draft().question.scenario.workload.classes
+        classes = found.draft().question.scenario.workload.classes
     except FleetsimError:
         return {}
     return {f"class-{place}": one for place, one in enumerate(classes) if isinstance(one, JobClass)}

@@ -165,6 +165,8 @@ def _problems(file: Path, tree: Tree | None) -> tuple[Problem, ...]:
 def current_draft() -> Draft:
     """The question of the address, for a page that works with it; a question with mistakes ends the page."""
     found = hand()
+    if found.note:
+        st.warning(say(found.note), icon=":material/link_off:")
     if found.problems:
         st.error(say("question.unsound"), icon=":material/error:")
         for problem in found.problems[:10]:

@@ -122,11 +122,11 @@ def test_files(tmp_path: Path, name: str, text: str, call: Callable[[Path], None
     file = tmp_path / "whole.yaml"
     file.write_text(text, encoding="utf-8")
     assert judged(lambda: call(file), text) == "answered"
-    found = run_cases(tmp_path, name, text, call, range(40))
-    assert min(found["answered"], found["refused"]) >= 3, found
+    found = run_cases(tmp_path, name, text, call, range(60))
+    assert min(found["answered"], found["refused"]) >= 2, found
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "text", "call"), KINDS)
 def test_two_thousand_files(tmp_path: Path, name: str, text: str, call: Callable[[Path], None]) -> None:
-    run_cases(tmp_path, name, text, call, range(40, 2040))
+    run_cases(tmp_path, name, text, call, range(60, 2060))
