@@ -322,7 +322,7 @@ class TestCommand:
         for folder in ("folder.csv", "folder.png"):
             (two_jobs.parent / folder).mkdir()
         before = sorted(two_jobs.parent.rglob("*"))
-        monkeypatch.setattr("sim.cli.run.replicate", lambda *_: pytest.fail("the run was made"))
+        monkeypatch.setattr("sim.cli.run.detail", lambda *_: pytest.fail("the run was made"))
         done = fleetsim("run", two_jobs, option, two_jobs.parent / name)
         assert (done.code, done.out) == (2, "")
         assert option in done.err

@@ -136,7 +136,12 @@ def test_23_a_pending_range_is_as_many_jobs_and_steps_are_none(tmp_path: Path) -
         if s == "completed"
     ]
     assert sum(done) == 2  # card-hours; with steps it would be 5
-    assert report.tally.oddities["pending tasks of an array of which at most 2 may run at once: not simulated"].count == 7
+    assert (
+        report.tally.oddities[
+            "pending tasks of an array of which at most 2 may run at once: not simulated"
+        ].count
+        == 7
+    )
     assert report.tally.merged["steps"] == 3
     assert report.censored == {"running": 1}
 

@@ -56,7 +56,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         shown = f"{found[1] or 'no version'}, layout {found[0] or 'not stated'}"
         raise InputError(Problem(rule, str(place), key="fleetsim", value=shown))
     for key, holds in _RULES.items():
-        if not holds(manifest.get(key)):
+        if key not in manifest or not holds(manifest[key]):
             raise InputError(Problem("the manifest is damaged here", str(place), key=key))
     for name in manifest["files"]:
         if not _inside(name):

@@ -16,6 +16,8 @@ import importlib.resources
 import json
 import os
 import uuid
+import zipfile
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources.abc import Traversable
@@ -39,6 +41,9 @@ __all__ = ["Vault", "engine_key", "program_digest"]
 FOLDER = ".replications"
 FORM = 1
 """Form of the files; another form is another key."""
+
+_DAMAGE = (ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile, zlib.error)
+"""What reading a damaged or foreign file may raise."""
 
 _NO_RUN = ("cli", "report", "ui", "claims")
 """Rooms whose code no run reads."""
@@ -68,7 +73,7 @@ class Vault:
             if (body["key"], body["replication"]) == (key, number):
                 return _sample(body, prepared, strategy)
             why = "belongs to another run"
-        except (ValueError, KeyError, TypeError, IndexError):
+        except _DAMAGE:
             pass
         self._set_aside(path, why)
         return None

@@ -15,7 +15,7 @@ from sim.ui.compare_charts import WAIT, money_against_wait, money_metric
 from sim.ui.compare_form import KIND, settings
 from sim.ui.compare_more import at_once, doubt, steady
 from sim.ui.compare_tables import all_metrics, differences, key_figures
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.metric_words import metric_help, metric_name, of_limits
 from sim.ui.opened import has_tables
 from sim.ui.question_result import decision_words
@@ -31,7 +31,7 @@ def show() -> None:
     """Draw the page."""
     st.title(say("compare.title"))
     draft = current_draft()
-    st.caption(say("compare.of", name=draft.question.scenario.name))
+    st.caption(say("compare.of", name=question_name(draft.question.scenario.name)))
     settings(draft)
     job = watch(KIND)
     if job is not None and job.run.ended and job.run.folder is not None:
@@ -136,7 +136,7 @@ def _banner(draft: Draft, shown: Shown) -> None:
     """Say so where the result shown is not that of the question in hand."""
     scenario = str(shown.document["scenario"])
     if not _is_of(draft.question, shown):
-        st.warning(say("compare.changed", shown=scenario), icon=":material/sync_problem:")
+        st.warning(say("compare.changed", shown=question_name(scenario)), icon=":material/sync_problem:")
 
 
 def _is_of(question: Question, shown: Shown) -> bool:

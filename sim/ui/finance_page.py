@@ -13,7 +13,7 @@ from sim.ui.finance_owning import show_owning
 from sim.ui.finance_source import Source, source_of
 from sim.ui.finance_teams import show_teams
 from sim.ui.finance_ways import show_ways
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.safe import literal
 
 __all__ = ["show"]
@@ -36,7 +36,10 @@ def show() -> None:
         st.error(literal(str(error)))
         return
     st.caption(
-        say("finance.of_run" if source.run else "finance.of_quote", name=source.question.scenario.name)
+        say(
+            "finance.of_run" if source.run else "finance.of_quote",
+            name=question_name(source.question.scenario.name),
+        )
     )
     part = st.segmented_control(
         word("finance.part"),

@@ -69,9 +69,13 @@ def _one_of(key: str, name: str) -> str:
 def chosen_entry(path: KeyPath, name: str, items: list[Any]) -> int:
     """Which entry of a list is shown: picked in a box, the first at the beginning."""
     key = key_of(path, ":entry")
-    if not 0 <= st.session_state.get(key, 0) < len(items):
-        st.session_state[key] = 0
-    names = [_title(item, place) for place, item in enumerate(items)]
+    picked = st.session_state.get(key, 0)
+    # Set anew each time: the browser sends back the name that it shows, and entries may be renamed.
+    st.session_state[key] = picked if isinstance(picked, int) and 0 <= picked < len(items) else 0
+    titles = [_title(item, place) for place, item in enumerate(items)]
+    names = [
+        f"{title} ({place + 1})" if titles.count(title) > 1 else title for place, title in enumerate(titles)
+    ]
     return st.selectbox(name, range(len(items)), format_func=names.__getitem__, key=key)
 
 

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from sim.ui.safe import literal
 
-__all__ = ["LANGUAGES", "catalogue", "language", "say", "word"]
+__all__ = ["LANGUAGES", "catalogue", "language", "question_name", "say", "word"]
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "zh": "中文"}
 """Code in the address, and how the language calls itself."""
@@ -48,3 +48,10 @@ def word(key: str, /, **values: object) -> str:
 def say(key: str, /, **values: object) -> str:
     """The text of a key where the page reads Markdown: the text may use it, the values never do."""
     return catalogue(language())[key].format(**{name: literal(value) for name, value in values.items()})
+
+
+def question_name(name: str) -> str:
+    """What a question is called: one that comes along in the page's language, any other as it is."""
+    known = (key for key, text in catalogue("en").items() if key.startswith("shipped.") and text == name)
+    key = next(known, None)
+    return name if key is None else word(key)

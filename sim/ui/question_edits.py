@@ -43,6 +43,9 @@ LONGEST_LINK = 4000
 _LARGEST = 1_000_000
 """Bytes of edits once unpacked; an address from a stranger may not fill the memory."""
 
+_DEEPEST = 50
+"""Levels of lists and maps in one another; no scenario has a tenth of it."""
+
 _FLOW = 90
 """Signs of a mapping or list that stands on one line of a file."""
 
@@ -184,7 +187,16 @@ def decoded(text: str) -> list[Any]:
     if not isinstance(edits, list):
         msg = "the edits are no list"
         raise ValueError(msg)  # noqa: TRY004  # as above
+    if _deeper(edits, _DEEPEST):
+        msg = "the edits are nested too deeply"
+        raise ValueError(msg)
     return edits
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    """Whether lists and maps stand in one another on more levels than these."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_deeper(one, levels - 1) for one in inside)
 
 
 def yaml_text(tree: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from sim.errors import FleetsimError
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.recommend_view import show_recommendation
 from sim.ui.safe import literal
 from sim.ui.sensitivity_view import show_sensitivity
@@ -20,7 +20,7 @@ def show() -> None:
     """Draw the page."""
     st.title(say("sensitivity.title"))
     draft = current_draft()
-    st.caption(say("sensitivity.intro", name=draft.question.scenario.name))
+    st.caption(say("sensitivity.intro", name=question_name(draft.question.scenario.name)))
     part = st.segmented_control(
         word("sensitivity.part"),
         list(PARTS),

@@ -13,7 +13,7 @@ from sim.load import Question
 from sim.model.ledger import Ledger
 from sim.ui.amounts import hours, money, month, number, share
 from sim.ui.finance_plans import plan_name, sentence_gap
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.safe import literal
 from sim.ui.state import Draft, current_draft, hand
 from sim.ui.steps_answers import Grid, Point, grid_of
@@ -70,7 +70,7 @@ def _page(draft: Draft) -> None:
     if not known:
         st.info(say("steps.no_base"))
         return
-    st.caption(say("steps.intro", name=question.scenario.name))
+    st.caption(say("steps.intro", name=question_name(question.scenario.name)))
     base = st.selectbox(
         word("steps.base"),
         known,

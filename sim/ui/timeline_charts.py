@@ -137,7 +137,7 @@ def gantt(
         sort=names,
         title=None,
         scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0),
-        axis=alt.Axis(labelLimit=130, ticks=False),
+        axis=alt.Axis(labelLimit=180, ticks=False),
     )
     shares = not table["job"].any()  # parts of time side by side, not jobs
     present = [state for state in STATES if (table["state"] == state).any()]

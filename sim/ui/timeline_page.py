@@ -13,7 +13,7 @@ import streamlit as st
 
 from sim.ui.charts import DASHES, PALETTE, show_chart
 from sim.ui.jobs import OUT, Job
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.opened import has_tables
 from sim.ui.state import Draft, Shown, current_draft, run_of, shown_run
 from sim.ui.timeline_charts import Window, card_name, gantt, gantt_table, steps
@@ -111,7 +111,7 @@ def _choose(draft: Draft, shown: Shown | None) -> _Asked:
         word("timeline.replication"), 0, max(0, most - 1), 0, help=word("timeline.replication_help"),
         key="timeline-replication",
     )  # fmt: skip
-    st.caption(say("timeline.of", title=title, seed=seed))
+    st.caption(say("timeline.of", title=question_name(title), seed=seed))
     return _Asked(file, strategy or names[0], int(replication), int(seed), price, title, start)
 
 

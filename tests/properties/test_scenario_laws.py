@@ -62,11 +62,13 @@ def a_dearer_price_is_never_a_cheaper_bill(world: Prepared, factor: float) -> No
     assert before.log == after.log  # no run reads a price
     assert after.ledger.accrued >= before.ledger.accrued
     assert after.ledger.committed >= before.ledger.committed
+    if any("started" in lease for lease in tree["strategies"][0]["leases"]):
+        return  # a refund of what was paid before the start is larger where the price was
     invoiced = [sum((one.total for one in run.ledger.invoices), Decimal(0)) for run in (before, after)]
     assert invoiced[1] >= invoiced[0]
 
 
-@few_or_many(40, 1000)
+@few_or_many(20, 1000)
 def test_a_dearer_price_is_never_a_cheaper_bill(examples: int) -> None:
     tried(a_dearer_price_is_never_a_cheaper_bill, examples, worlds(), st.sampled_from([1.01, 1.5, 4.0]))
 
@@ -88,7 +90,7 @@ def the_ledger_is_its_parts(world: Prepared) -> None:
         assert inside == ledger.accrued
 
 
-@few_or_many(30, 1000)
+@few_or_many(12, 1000)
 def test_the_ledger_is_its_parts(examples: int) -> None:
     tried(the_ledger_is_its_parts, examples, worlds())
 
@@ -105,7 +107,7 @@ def the_order_of_strategies_changes_nothing(first: Prepared, second: Prepared) -
         assert one.ledger == again.ledger
 
 
-@few_or_many(30, 1000)
+@few_or_many(12, 1000)
 def test_the_order_of_strategies_changes_nothing(examples: int) -> None:
     tried(the_order_of_strategies_changes_nothing, examples, worlds(), worlds())
 

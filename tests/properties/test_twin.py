@@ -126,11 +126,12 @@ def test_the_cases_are_worth_comparing() -> None:
     assert wanted <= seen, wanted - seen
 
 
+@pytest.mark.long
 def test_the_widest_worlds_are_worth_comparing() -> None:
     """Of a fixed sample: windows, reserves, ends by users, snapshots, spares, maintenance."""
     seen: set[str] = set()
 
-    @settings(QUIET, max_examples=160, derandomize=True, database=None)
+    @settings(QUIET, max_examples=700, derandomize=True, database=None)
     @given(cases((*STRICT, *SKIPPING), PLACEMENTS, more=True))
     def look(case: Case) -> None:
         log = run(case.plan, case.jobs, case.rates, Streams(case.seed))

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from sim.load import load
+from sim.ui.language import catalogue
 from tests.conftest import TWO_JOBS
 from tests.ui.browser import Served, Visitor
 
@@ -82,6 +83,46 @@ def test_a_mistake_is_told_at_its_field(visitor: Visitor) -> None:
     units.fill("4")
     units.press("Tab")
     expect(page.get_by_test_id("stAlert").first).to_contain_text("Rent '6 custom cards", timeout=SLOW)
+
+
+def test_a_renamed_strategy_can_be_renamed_again(visitor: Visitor) -> None:
+    # A select box sends back the label that it shows: one that showed the old name broke the page.
+    page = visitor.page
+    visitor.open(lang="en")
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    box = page.get_by_role("combobox", name="Strategy", exact=True)
+    for text in ("<b>four</b> *cards*", "four again"):
+        expect(name).to_be_visible(timeout=SLOW)
+        name.fill(text)
+        name.press("Enter")
+        expect(box).to_have_value(text, timeout=SLOW)
+        visitor.settled()
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+    visitor.leave()
+
+
+def test_choices_speak_the_language_that_was_switched_to(visitor: Visitor) -> None:
+    # The label of the language before would come back as a question that no machine has.
+    page = visitor.page
+    visitor.open(question="probe-then-scale", lang="en")
+    box = page.get_by_test_id("stSelectbox").first.locator("input")
+    expect(box).to_have_value(catalogue("en")["shipped.probe-then-scale"], timeout=SLOW)
+    page.get_by_role("radio", name="中文").or_(page.get_by_role("button", name="中文")).first.click()
+    expect(box).to_have_value(catalogue("zh")["shipped.probe-then-scale"], timeout=SLOW)
+    visitor.settled()
+    page.get_by_text(catalogue("zh")["question.part_target"], exact=True).click()
+    expect(page.get_by_text(catalogue("zh")["question.target_how"])).to_be_visible(timeout=SLOW)
+    assert visitor.query("question") == "probe-then-scale"
+    visitor.leave()
+
+
+def test_the_first_page_is_found_by_its_name(visitor: Visitor) -> None:
+    visitor.open("question", lang="zh", question="replay")
+    page = visitor.page
+    box = page.get_by_test_id("stSelectbox").first.locator("input")
+    expect(box).to_have_value(catalogue("zh")["shipped.replay"], timeout=SLOW)
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    visitor.leave()
 
 
 def _attach(visitor: Visitor, place: int, file: Path) -> None:

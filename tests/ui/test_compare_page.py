@@ -91,7 +91,8 @@ def test_a_stored_run_opens_by_its_address_and_says_that_the_question_is_another
     page = _page(run=name, lang="zh", question="four-to-eight")
     assert not page.exception
     told = "\n".join(one.value for one in page.warning).replace("\\", "")
-    assert document["scenario"] in told
+    assert document["scenario"] == "Four cards or eight?"
+    assert "四卡还是八卡" in told
     assert "当前问题已经不同" in told  # a year is asked, two weeks were run
     assert [one.value for one in page.subheader][:3] == ["结论", "费用与等待", "关键指标"]
     table = page.dataframe[0].value
