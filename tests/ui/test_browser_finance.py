@@ -8,14 +8,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
-from playwright.sync_api import Browser, expect
 
 from tests.ui.browser import Served, Visitor, crowding
 from tests.ui.study_cases import SMALL
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+expect = pytest.importorskip("playwright.sync_api", reason="these tests need playwright").expect
 pytestmark = pytest.mark.browser
 
 PLACES = ("finance", "steps", "sensitivity")

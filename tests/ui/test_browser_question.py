@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, expect
 
 from sim.load import load
 from sim.ui.language import catalogue
 from tests.conftest import TWO_JOBS
 from tests.ui.browser import Served, Visitor
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+expect = pytest.importorskip("playwright.sync_api", reason="these tests need playwright").expect
 pytestmark = pytest.mark.browser
 
 TRACE = "id,submit_s,gpus,runtime_s\na,0,1,3600\nb,0,1,3600\n"

@@ -6,13 +6,17 @@ import io
 import re
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
-from playwright.sync_api import Browser, expect
 
 from tests.ui.browser import Served, Visitor, crowding
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+expect = pytest.importorskip("playwright.sync_api", reason="these tests need playwright").expect
 pytestmark = pytest.mark.browser
 
 FIRST_PROGRESS_S = 5.0
