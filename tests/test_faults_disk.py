@@ -83,6 +83,7 @@ def test_a_full_disk(study: Path, whole: dict[str, str], small_disk: Path) -> No
     assert set(before) <= set(kept(out))
 
 
+@pytest.mark.long
 def test_a_limit_on_the_size_of_files(study: Path, whole: dict[str, str], tmp_path: Path) -> None:
     """A quota: the tables fit no more, the finished replications do."""
 
@@ -106,7 +107,7 @@ def test_a_read_only_disk(study: Path, small_disk: Path) -> None:
     assert "--out: results cannot be written below this folder: Read-only file system" in text
 
 
-@pytest.mark.parametrize("place", ["/proc/fleetsim", "/dev/null/out"])
+@pytest.mark.parametrize("place", [pytest.param("/proc/fleetsim", marks=pytest.mark.long), "/dev/null/out"])
 def test_places_where_nothing_can_be_written(study: Path, place: str) -> None:
     if not Path(place).parent.exists():
         pytest.skip("this system has no such place")
@@ -150,7 +151,9 @@ class TestWithoutPermission:
         text = refused(fleetsim_child("validate", file, at_start=bound_by_rights), 2)
         assert "closed.yaml' is not readable" in text
 
-    @pytest.mark.parametrize("key", ["catalog", "extends", "performance"])
+    @pytest.mark.parametrize(
+        "key", ["catalog", *(pytest.param(key, marks=pytest.mark.long) for key in ("extends", "performance"))]
+    )
     def test_files_in_a_folder_that_may_not_be_entered(self, tmp_path: Path, key: str) -> None:
         closed = tmp_path / "in"
         closed.mkdir()

@@ -91,6 +91,7 @@ def test_a_worker_that_dies(study: Path, whole: Path, tmp_path: Path, how: str, 
     assert set(before) < set(kept(tmp_path))
 
 
+@pytest.mark.long
 def test_a_clock_set_back(study: Path, whole: Path, tmp_path: Path) -> None:
     """Only the manifest tells the time; a run of `earlier` goes on from one of `later`."""
     shutil.copytree(whole, tmp_path / "out")
@@ -126,7 +127,13 @@ def harm(out: Path, kind: str) -> Path:
     return folder / "manifest.json"
 
 
-@pytest.mark.parametrize("kind", ["half a replication", "half a table", "no manifest"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "half a replication",
+        *(pytest.param(kind, marks=pytest.mark.long) for kind in ("half a table", "no manifest")),
+    ],
+)
 def test_a_damaged_store(study: Path, whole: Path, tmp_path: Path, kind: str) -> None:
     out = tmp_path / "out"
     shutil.copytree(whole, out)

@@ -48,13 +48,13 @@ def agree(world: tuple[Case, Links]) -> None:
         assert job == drawn._replace(id=record.job, submit_us=job.submit_us)
 
 
-@settings(QUIET, max_examples=150)
+@settings(QUIET, max_examples=60)
 @given(chained_cases(STRICT, PLACEMENTS))
 def test_strict_queues(world: tuple[Case, Links]) -> None:
     agree(world)
 
 
-@settings(QUIET, max_examples=150)
+@settings(QUIET, max_examples=60)
 @given(chained_cases(SKIPPING, PLACEMENTS))
 def test_queues_that_let_others_pass(world: tuple[Case, Links]) -> None:
     agree(world)

@@ -60,19 +60,19 @@ def agree(case: Case) -> None:
     check_laws(log, case.jobs)
 
 
-@settings(QUIET, max_examples=150)
+@settings(QUIET, max_examples=80)
 @given(cases(STRICT, PLACEMENTS))
 def test_strict_queues(case: Case) -> None:
     agree(case)
 
 
-@settings(QUIET, max_examples=150)
+@settings(QUIET, max_examples=80)
 @given(cases(SKIPPING, PLACEMENTS))
 def test_queues_that_let_others_pass(case: Case) -> None:
     agree(case)
 
 
-@settings(QUIET, max_examples=100)
+@settings(QUIET, max_examples=60)
 @given(cases((*STRICT, *SKIPPING), PLACEMENTS, more=True))
 def test_windows_reserves_users_and_every_kind_of_misfortune(case: Case) -> None:
     agree(case)
