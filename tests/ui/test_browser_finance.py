@@ -95,6 +95,7 @@ def test_a_chart_is_saved_as_a_picture_with_chinese_signs(visitor: Visitor, tmp_
 def test_a_study_goes_on_over_a_refresh(visitor: Visitor) -> None:
     visitor.open("sensitivity", question="small")
     visitor.page.get_by_role("button", name="Find the cheapest fleet").click()
+    expect(visitor.page).to_have_url(re.compile(r"[?&]job="), timeout=60_000)  # the server has taken it
     visitor.page.reload()
     visitor.settled()
     expect(visitor.page.get_by_text("Options considered")).to_be_visible(timeout=240_000)
