@@ -15,7 +15,7 @@ from sim.ui.finance_plans import sentence_gap
 from sim.ui.jobs import OUT
 from sim.ui.language import say, word
 from sim.ui.metric_words import figure
-from sim.ui.routes import script
+from sim.ui.routes import PAGES, script
 from sim.ui.safe import literal
 from sim.ui.state import Draft, Shown, remember, run_of
 
@@ -41,7 +41,8 @@ def show_result(draft: Draft) -> None:
 
 def go_to(page: str) -> None:
     """Walk to another page of the menu; the frame keeps the question in the address."""
-    st.switch_page(st.Page(script(page), url_path=page))
+    first = page == PAGES[0].key
+    st.switch_page(st.Page(script(page), url_path="home" if first else page, default=first))
 
 
 def _answer(found: Shown) -> None:
