@@ -76,6 +76,14 @@ class TestCompare:
         # 25,000 to 35,000 CNY a month, 12 months, annual 0.85.
         assert found == [255_000, 306_000, 357_000]
 
+    @pytest.mark.parametrize("command", [("compare",), ("sweep", "--vary", "seed=1,2"), ("sensitivity",)])
+    def test_more_replications_than_a_file_may_ask_for_are_refused(
+        self, fleetsim: Command, two_jobs: Path, command: tuple[str, ...]
+    ) -> None:
+        done = fleetsim(command[0], two_jobs, *command[1:], "--replications", 100_001)
+        assert (done.code, done.out) == (2, "")
+        assert "100000" in done.err
+
     def test_progress_as_json_lines_goes_to_stderr(self, fleetsim: Command, two_jobs: Path) -> None:
         done = compare(fleetsim, two_jobs, "--format", "json", "--progress", "json")
         lines = [json.loads(line) for line in done.err.splitlines()]

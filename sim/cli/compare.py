@@ -31,6 +31,7 @@ from sim.cli.options_runs import (
     with_stopping,
 )
 from sim.cli.progress import ProgressForm, shown_progress
+from sim.model.experiment import MOST_REPLICATIONS
 from sim.units import format_duration
 
 __all__ = ["compare"]
@@ -45,7 +46,11 @@ def compare(
     ] = None,
     replications: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs a strategy, each with its own luck; default: the scenario's."),
+        typer.Option(
+            min=1,
+            max=MOST_REPLICATIONS,
+            help="Runs a strategy, each with its own luck; default: the scenario's.",
+        ),
     ] = None,
     seed: SeedOption = None,
     until: UntilOption = None,

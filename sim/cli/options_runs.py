@@ -13,7 +13,7 @@ from sim.cli.console import complain
 from sim.errors import InputError, Problem
 from sim.load import Question
 from sim.metrics import METRICS
-from sim.model.experiment import Experiment, Selection
+from sim.model.experiment import MOST_REPLICATIONS, Experiment, Selection
 
 if TYPE_CHECKING:
     from sim.experiments.vault import Vault
@@ -50,7 +50,11 @@ SelectOption: TypeAlias = Annotated[
 ]
 MostOption: TypeAlias = Annotated[
     int | None,
-    typer.Option(min=3, help="With --until or --select: replications of a strategy at which to stop anyway."),
+    typer.Option(
+        min=3,
+        max=MOST_REPLICATIONS,
+        help="With --until or --select: replications of a strategy at which to stop anyway.",
+    ),
 ]
 ClusterOption: TypeAlias = Annotated[
     str | None,

@@ -26,6 +26,7 @@ from sim.cli.options_runs import ClusterOption, FreshOption, OutOption, say_set_
 from sim.cli.progress import ProgressForm, shown_progress
 from sim.errors import InputError, Problem
 from sim.experiments.wording import DASH, limits, plain, quoted, share, value
+from sim.model.experiment import MOST_REPLICATIONS
 
 if TYPE_CHECKING:
     from sim.experiments.sensitivity import Bar, Tornado
@@ -71,7 +72,9 @@ def sensitivity(
         ),
     ] = 0,
     set_: SetOption = None,
-    replications: Annotated[int, typer.Option(min=1, help="Runs a strategy and point.")] = 5,
+    replications: Annotated[
+        int, typer.Option(min=1, max=MOST_REPLICATIONS, help="Runs a strategy and point.")
+    ] = 5,
     seed: SeedOption = None,
     price: PriceOption = None,
     jobs: JobsOption = None,

@@ -26,6 +26,7 @@ from sim.cli.options import (
 from sim.cli.options_runs import ClusterOption, FreshOption, OutOption, say_set_aside
 from sim.cli.progress import ProgressForm, shown_progress
 from sim.errors import InputError, Problem
+from sim.model.experiment import MOST_REPLICATIONS
 
 if TYPE_CHECKING:
     from sim.experiments.sweep import Sweep
@@ -58,7 +59,9 @@ def sweep(
     replications: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Runs a strategy and cell, each with its own luck; default: the scenario's."
+            min=1,
+            max=MOST_REPLICATIONS,
+            help="Runs a strategy and cell, each with its own luck; default: the scenario's.",
         ),
     ] = None,
     seed: SeedOption = None,

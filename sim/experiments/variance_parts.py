@@ -69,4 +69,9 @@ def _limits(
     ratio, tail = between / inside, (1 - confidence) / 2
     low = ratio / float(fdtri(pairs - 1, pairs, 1 - tail))
     high = ratio / float(fdtri(pairs - 1, pairs, tail))
-    return tuple(min(1.0, max(0.0, (one - 1) / (one + 1))) for one in (low, high))  # type: ignore[return-value]
+    return _share(low), _share(high)
+
+
+def _share(ratio: float) -> float:
+    """The share of the inputs at a ratio of the two parts, within 0 and 1."""
+    return min(1.0, max(0.0, (ratio - 1) / (ratio + 1)))

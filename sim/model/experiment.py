@@ -11,7 +11,10 @@ from sim.model.base import Strict
 from sim.model.values import Duration
 from sim.units import parse_tolerance
 
-__all__ = ["Experiment", "Selection", "SteadyState", "Tolerance", "Until"]
+__all__ = ["MOST_REPLICATIONS", "Experiment", "Selection", "SteadyState", "Tolerance", "Until"]
+
+MOST_REPLICATIONS = 100_000
+"""Runs of one strategy at most, in a file and on the command line."""
 
 
 def _as_text(value: Any) -> Any:
@@ -40,7 +43,7 @@ class Until(Strict):
     half_width: Mapping[str, Tolerance] = Field(min_length=1)
     """Metric -> widest half of its interval, and of that of its difference to the baseline: a share of
     the mean such as 5%, or a number in the metric's unit."""
-    most: int = Field(default=1000, ge=2, le=100_000)
+    most: int = Field(default=1000, ge=2, le=MOST_REPLICATIONS)
     """Replications of a strategy at which to stop in any case."""
 
 
@@ -56,7 +59,7 @@ class Selection(Strict):
     its unit."""
     first: int = Field(default=10, ge=3, le=1000)
     """Replications of every strategy before anything is decided."""
-    most: int = Field(default=1000, ge=3, le=100_000)
+    most: int = Field(default=1000, ge=3, le=MOST_REPLICATIONS)
     """Replications of a strategy at which to stop undecided."""
 
 
@@ -73,7 +76,7 @@ class SteadyState(Strict):
 class Experiment(Strict):
     """How often the question is simulated, and with which random numbers."""
 
-    replications: int = Field(default=30, ge=1, le=100_000)
+    replications: int = Field(default=30, ge=1, le=MOST_REPLICATIONS)
     """Of every strategy; with `until`, at least so many."""
     seed: int = Field(default=42, ge=0)
     """Seed of all random numbers: the same seed gives the same bytes."""

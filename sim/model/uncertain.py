@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from sim.model.base import Strict
+from sim.model.values import check_weights
 
 __all__ = [
     "NAMED_INPUTS",
@@ -185,13 +186,7 @@ class ChoiceInput(Strict):
     @model_validator(mode="after")
     def _weighted(self) -> ChoiceInput:
         one_unit(*self.values)
-        if self.weights is not None and (
-            len(self.weights) != len(self.values)
-            or any(weight < 0 for weight in self.weights)
-            or sum(self.weights) <= 0
-        ):
-            msg = "weights must be one per value, not negative and not all zero"
-            raise ValueError(msg)
+        check_weights(self.weights, len(self.values))
         return self
 
 

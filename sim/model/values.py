@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Annotated, Any
 
@@ -33,6 +34,7 @@ __all__ = [
     "Quantity",
     "Rate",
     "Triangular",
+    "check_weights",
     "Uniform",
 ]
 
@@ -216,6 +218,13 @@ class Geometric(Strict):
     """Mean, at least 1."""
 
 
+def check_weights(weights: Sequence[float] | None, values: int) -> None:
+    """ValueError unless there is a weight for each of so many values, or none at all."""
+    if weights is not None and (len(weights) != values or min(weights) < 0 or sum(weights) <= 0):
+        msg = "weights must be one per value, not negative and not all zero"
+        raise ValueError(msg)
+
+
 class Choice(Strict):
     """One of `values`, with these `weights` (default: all alike)."""
 
@@ -229,13 +238,7 @@ class Choice(Strict):
         if any(value < 0 for value in self.values):
             msg = "values may not be negative"
             raise ValueError(msg)
-        if self.weights is not None and (
-            len(self.weights) != len(self.values)
-            or any(weight < 0 for weight in self.weights)
-            or sum(self.weights) <= 0
-        ):
-            msg = "weights must be one per value, not negative and not all zero"
-            raise ValueError(msg)
+        check_weights(self.weights, len(self.values))
         return self
 
 

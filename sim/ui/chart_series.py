@@ -13,7 +13,7 @@ import pandas as pd
 
 from sim.ui.charts import DASHES, NARROW, PALETTE, SHAPES
 
-__all__ = ["Drawn", "bar_chart", "headed", "line_chart", "scales"]
+__all__ = ["Drawn", "bar_chart", "headed", "level_bars", "line_chart", "scales"]
 
 Drawn: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 """What altair gives back of a chart or of layers."""
@@ -103,3 +103,21 @@ def _tips(headings: Mapping[str, str], kind: str) -> list[alt.Tooltip]:
 
 def _cycled(marks: Sequence[Any], domain: Sequence[str]) -> list[Any]:
     return [marks[place % len(marks)] for place in range(len(domain))]
+
+
+def level_bars(frame: pd.DataFrame, headings: Mapping[str, str], digits: int = 0) -> alt.Chart:
+    """Horizontal bars of one colour, a row each: columns `who` and `y`, in the order of the table."""
+    chart: alt.Chart = (
+        alt.Chart(frame)
+        .mark_bar(color=PALETTE[0])
+        .encode(
+            x=alt.X("y:Q", title=headings["y"], axis=alt.Axis(format=",.0f", labelOverlap=True)),
+            y=alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=220)),
+            tooltip=[
+                alt.Tooltip("who:N", title=headings["who"]),
+                alt.Tooltip("y:Q", title=headings["y"], format=f",.{digits}f"),
+            ],
+        )
+        .properties(height=alt.Step(34))
+    )
+    return chart

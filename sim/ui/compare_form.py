@@ -75,11 +75,14 @@ def settings(draft: Draft) -> None:
                 word("compare.width"), 0.5, 50.0, 5.0, 0.5, help=word("compare.width_help"), disabled=own
             )
             most = right.number_input(
-                word("compare.most"), 10, MOST_REPLICATIONS, 200, help=word("compare.most_help"), disabled=own
+                word("compare.most"), 10, None, 200, help=word("compare.most_help"), disabled=own
             )
         sent = st.form_submit_button(word("compare.run"), type="primary", icon=":material/play_arrow:")
     if sent:
         number, seed, price, baseline = values
+        if max(number, int(most)) > MOST_REPLICATIONS:
+            st.error(say("compare.too_many", most=f"{MOST_REPLICATIONS:,}"))
+            return
         words = compare_words(
             draft.file,
             replications=max(number, 2) if rule != "fixed" else number,
@@ -100,7 +103,7 @@ def _values(question: Question) -> tuple[int, int, str | None, str]:
     replications = one.number_input(
         word("compare.replications"),
         1,
-        MOST_REPLICATIONS,
+        None,  # too large a number is told in a sentence, where a bound of the box is silent
         min(experiment.replications, MOST_REPLICATIONS),
         help=word("compare.replications_help"),
     )

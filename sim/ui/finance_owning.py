@@ -8,7 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
@@ -28,7 +27,8 @@ from sim.load import Question
 from sim.model.scenario import Lease, Strategy
 from sim.replication import used_offers
 from sim.ui.amounts import money, number, share
-from sim.ui.charts import PALETTE, show_chart
+from sim.ui.chart_series import level_bars
+from sim.ui.charts import show_chart
 from sim.ui.finance_plans import plan_name
 from sim.ui.finance_source import Source
 from sim.ui.finance_work import plans_of, rented
@@ -205,26 +205,12 @@ def _answer(inputs: Owning, cost: OwningCost, label: str, rent: Rent) -> None:
 def _year(cost: OwningCost) -> None:
     st.subheader(say("finance.own_year"))
     frame = pd.DataFrame(
-        [
-            {"part": word(f"finance.part_of_{key}"), "y": float(cost.parts[name])}
-            for name, key in PARTS.items()
-        ]
+        [{"who": word(f"finance.part_of_{key}"), "y": float(cost.parts[name])} for name, key in PARTS.items()]
     )
-    headings = {"part": word("finance.what"), "y": word("finance.axis_year")}
-    chart = (
-        alt.Chart(frame)
-        .mark_bar(color=PALETTE[0])
-        .encode(
-            x=alt.X("y:Q", title=headings["y"], axis=alt.Axis(format=",.0f", labelOverlap=True)),
-            y=alt.Y("part:N", title=None, sort=None, axis=alt.Axis(labelLimit=220)),
-            tooltip=[
-                alt.Tooltip("part:N", title=headings["part"]),
-                alt.Tooltip("y:Q", title=headings["y"], format=",.0f"),
-            ],
-        )
-        .properties(height=alt.Step(34))
+    headings = {"who": word("finance.what"), "y": word("finance.axis_year")}
+    show_chart(
+        level_bars(frame, headings), "owning", frame.rename(columns=headings), word("finance.own_year")
     )
-    show_chart(chart, "owning", frame.rename(columns=headings), word("finance.own_year"))
     st.caption(
         say(
             "finance.own_total",

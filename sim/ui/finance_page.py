@@ -13,7 +13,8 @@ from sim.ui.finance_owning import show_owning
 from sim.ui.finance_source import Source, source_of
 from sim.ui.finance_teams import show_teams
 from sim.ui.finance_ways import show_ways
-from sim.ui.language import question_name, say, word
+from sim.ui.language import question_name, say
+from sim.ui.parts import show_part
 from sim.ui.safe import literal
 
 __all__ = ["show"]
@@ -41,17 +42,4 @@ def show() -> None:
             name=question_name(source.question.scenario.name),
         )
     )
-    part = st.segmented_control(
-        word("finance.part"),
-        list(PARTS),
-        default="ways",
-        required=True,
-        key="finance_part",
-        format_func=lambda one: word(f"finance.part_{one}"),
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    try:
-        PARTS[part or "ways"](source)
-    except FleetsimError as error:
-        st.error(literal(str(error)))
+    show_part("finance", PARTS, source)

@@ -14,6 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from sim.ui.amounts import UNKNOWN, money, number, share
+from sim.ui.chart_series import level_bars
 from sim.ui.charts import PALETTE, show_chart
 from sim.ui.finance_books import pick_strategy
 from sim.ui.finance_source import Source
@@ -281,17 +282,4 @@ def _commit(source: Source, strategy: str) -> None:
 
 def _bars(frame: pd.DataFrame, headings: Mapping[str, str], name: str, title: str) -> None:
     """Horizontal bars, one a name."""
-    chart = (
-        alt.Chart(frame)
-        .mark_bar(color=PALETTE[0])
-        .encode(
-            x=alt.X("y:Q", title=headings["y"], axis=alt.Axis(format=",.0f", labelOverlap=True)),
-            y=alt.Y("who:N", title=None, sort=None, axis=alt.Axis(labelLimit=220)),
-            tooltip=[
-                alt.Tooltip("who:N", title=headings["who"]),
-                alt.Tooltip("y:Q", title=headings["y"], format=",.2f"),
-            ],
-        )
-        .properties(height=alt.Step(34))
-    )
-    show_chart(chart, name, frame.rename(columns=dict(headings)), title)
+    show_chart(level_bars(frame, headings, 2), name, frame.rename(columns=dict(headings)), title)

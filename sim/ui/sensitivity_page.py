@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sim.errors import FleetsimError
-from sim.ui.language import question_name, say, word
+from sim.ui.language import question_name, say
+from sim.ui.parts import show_part
 from sim.ui.recommend_view import show_recommendation
-from sim.ui.safe import literal
 from sim.ui.sensitivity_view import show_sensitivity
 from sim.ui.state import current_draft
 
@@ -21,17 +20,4 @@ def show() -> None:
     st.title(say("sensitivity.title"))
     draft = current_draft()
     st.caption(say("sensitivity.intro", name=question_name(draft.question.scenario.name)))
-    part = st.segmented_control(
-        word("sensitivity.part"),
-        list(PARTS),
-        default="fleet",
-        required=True,
-        key="sensitivity_part",
-        format_func=lambda one: word(f"sensitivity.part_{one}"),
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    try:
-        PARTS[part or "fleet"](draft)
-    except FleetsimError as error:
-        st.error(literal(str(error)))
+    show_part("sensitivity", PARTS, draft)

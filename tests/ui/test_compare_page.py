@@ -61,6 +61,15 @@ def _page(**query: str) -> AppTest:
     return page.run()
 
 
+def test_more_runs_than_the_page_makes_are_told_in_a_sentence(here: Path) -> None:
+    page = _page()
+    page.number_input[0].set_value(1_000_000)
+    page.button[0].click().run()
+    assert not page.exception
+    assert "at most 2,000 replications" in page.error[0].value.replace("\\", "")
+    assert "job" not in page.query_params
+
+
 def test_another_baseline_needs_no_new_run(here: Path) -> None:
     (name, own), (_, other) = _run(here), _run(here, OTHER)
     file = here / "outputs" / name / "replications.csv"
