@@ -20,7 +20,7 @@ from sim.load_checks import PERFORMANCES, deep_problems, name_problems, trace_pr
 from sim.load_errors import located, model_problems
 from sim.load_files import beside, is_file, real
 from sim.load_leases import with_slices
-from sim.load_preset import demand_problems, with_preset
+from sim.load_preset import demand_problems, preset_problems, with_preset
 from sim.load_schema import SCHEMA_LINE, json_schema, schema_text
 from sim.load_tree import LARGEST_FILE, Node, merged, overridden, read_tree
 from sim.load_tree import Path as KeyPath
@@ -170,6 +170,7 @@ def _question(
     catalog, own_faults = _catalog(tree, folder, load_catalog() if catalog is None else catalog)
     problems += own_faults
     if scenario is not None:
+        problems += preset_problems(scenario, tree)
         scenario = with_preset(scenario)
         catalog = with_slices(catalog, scenario)
     problems += name_problems(tree, catalog)

@@ -30,8 +30,11 @@ __all__ = ["PERFORMANCES", "deep_problems", "known_names", "name_problems", "tra
 
 PERFORMANCES = ("measured", "vendor")
 _LONGEST = 20 * 366 * DAY
+"""Horizon at most."""
 _MOST_JOBS = 2_000_000
+"""Expected jobs of a run at most: some gigabyte of memory and minutes of the engine."""
 _MOST_UNITS = 10_000
+"""Units of a strategy at most, leased and by the hour each."""
 
 Found = Iterator[Problem]
 

@@ -71,6 +71,7 @@ _RULE_KEYS: Sequence[tuple[str, Path]] = (
     ("the steady state's warm-up", ("experiment", "steady_state", "warm_up")),
     ("uncertain inputs need", ("uncertain",)),
     ("steady_state has", ("warm_up",)),
+    ("most must be", ("most",)),
     ("every class needs", ("classes",)),
     ("every timed class needs", ("timed",)),
     ("until must", ("until",)),

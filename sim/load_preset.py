@@ -5,31 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sim.catalog.workloads import preset_class, workload_presets
-from sim.errors import InputError, Problem
+from sim.errors import Problem
 from sim.load_errors import located
 from sim.load_tree import Node, Path
 from sim.model.scenario import Scenario
 from sim.workload.readers import TraceRow
 
-__all__ = ["demand_problems", "with_preset"]
+__all__ = ["demand_problems", "preset_problems", "with_preset"]
 
 
 def with_preset(scenario: Scenario) -> Scenario:
-    """The scenario with the classes of its preset; itself without one, or with an unknown one.
-
-    Raises InputError where another class has the preset's name.
-    """
+    """The scenario with the classes of its preset; itself without one, or with an unknown one."""
     workload = scenario.workload
     found = None if workload.preset is None else workload_presets().get(workload.preset)
     if found is None or workload.rate is None:
         return scenario
-    names = [one.name for one in workload.classes] + [one.name for one in workload.timed]
-    if found.name in names:
-        rule = "a class has the name of the preset, and random numbers go by names: give it another"
-        raise InputError(Problem(rule, key="workload", value=found.name))
     timed = (*workload.timed, preset_class(found, workload.rate))
     written = workload.model_copy(update={"timed": timed, "preset": None, "rate": None})
     return scenario.model_copy(update={"workload": written})
+
+
+def preset_problems(scenario: Scenario, tree: Node) -> Iterator[Problem]:
+    """Classes that have the name of the preset."""
+    workload = scenario.workload
+    found = None if workload.preset is None else workload_presets().get(workload.preset)
+    classes: list[tuple[Path, str]] = [
+        *((("workload", "classes", place), one.name) for place, one in enumerate(workload.classes)),
+        *((("workload", "timed", place), one.name) for place, one in enumerate(workload.timed)),
+    ]
+    for at, name in classes:
+        if found is not None and name == found.name:
+            rule = "a class has the name of the preset, and random numbers go by names: give it another"
+            yield located(tree, (*at, "name"), rule, name)
 
 
 def demand_problems(scenario: Scenario, tree: Node, rows: Sequence[TraceRow]) -> Iterator[Problem]:

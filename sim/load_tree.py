@@ -23,6 +23,7 @@ from ruamel.yaml.events import (
 )
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
+from sim.catalog.reading import LARGEST_FILE, LONGEST_NUMBER
 from sim.errors import InputError, Problem
 
 __all__ = ["LARGEST_FILE", "Node", "Path", "merged", "overridden", "read_tree"]
@@ -30,11 +31,7 @@ __all__ = ["LARGEST_FILE", "Node", "Path", "merged", "overridden", "read_tree"]
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and positions from the top of a scenario down to a value."""
 
-LARGEST_FILE = 256_000
-"""Bytes; a scenario is written by people."""
 _DEEPEST = 20
-_LONGEST_NUMBER = 1024
-"""Bits; a longer whole number is no quantity of anything, and Python does not write it out."""
 _CORE = "tag:yaml.org,2002:"
 _OPTION = "--set"
 
@@ -190,7 +187,7 @@ def _scalar(node: ScalarNode, file: str, line: int, yaml: YAML) -> Any:
     except ValueError:
         rule = "this number cannot be read"
         raise InputError(Problem(rule, file, line, value=str(node.value))) from None
-    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+    if isinstance(value, int) and value.bit_length() > LONGEST_NUMBER:
         raise InputError(Problem("this number is too large", file, line, value=str(node.value)))
     return value
 

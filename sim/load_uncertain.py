@@ -15,7 +15,6 @@ from typing import Any, get_args
 
 import numpy as np
 from pydantic import ValidationError
-from scipy.special import ndtr, ndtri
 
 from sim.catalog import Catalog
 from sim.errors import InputError, Problem
@@ -202,6 +201,8 @@ def _chosen(shape: ChoiceInput, share: float) -> float:
 
 def _bell(shape: NormalInput | LognormalInput, share: float) -> float:
     """Normal and log-normal by their inverse; what is cut off is left out, and the rest shared out anew."""
+    from scipy.special import ndtr, ndtri  # here: it takes long to import, and few scenarios have doubt
+
     normal = isinstance(shape, NormalInput)
     if isinstance(shape, NormalInput):
         middle, spread = measure(shape.mean)[0], measure(shape.deviation)[0]

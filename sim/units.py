@@ -7,6 +7,7 @@ GiB (2**30 bytes) per card.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
@@ -113,7 +114,7 @@ def parse_rate(text: str) -> float:
     if match is None or match[2] not in _RATE_UNITS:
         msg = "a rate is a number per unit of time, such as 6/day, 3/week or 0.5/h"
         raise ValueError(msg)
-    return float(match[1]) / _RATE_UNITS[match[2]]
+    return _finite(match[1]) / _RATE_UNITS[match[2]]
 
 
 def parse_growth(text: str) -> float:
@@ -121,10 +122,8 @@ def parse_growth(text: str) -> float:
 
     `3%/month` means a factor of 1.03 in each mean month (365/12 days), compounded continuously.
     """
-    import math
-
     match = re.fullmatch(r"\s*([+-]?\d+(?:\.\d+)?)\s*%\s*/\s*([a-z]+)\s*", text.lower())
-    if match is None or match[2] not in _RATE_UNITS or float(match[1]) <= -100:
+    if match is None or match[2] not in _RATE_UNITS or _finite(match[1]) <= -100:
         msg = "growth is a percentage above -100 % per unit of time, such as 3%/month or 40%/year"
         raise ValueError(msg)
     return math.log1p(float(match[1]) / 100) / _RATE_UNITS[match[2]]
@@ -139,7 +138,15 @@ def parse_tolerance(text: str) -> tuple[float, bool]:
     if match is None or float(match[1]) <= 0:
         msg = "a tolerance is a percentage such as 5%, or a number above 0 in the metric's own unit"
         raise ValueError(msg)
-    return float(match[1]) / (100 if match[2] else 1), bool(match[2])
+    return _finite(match[1]) / (100 if match[2] else 1), bool(match[2])
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        msg = "this number is too large"
+        raise ValueError(msg)
+    return number
 
 
 def hours(micros: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 from benchmarks.__main__ import arguments, effort_of, main
-from benchmarks.engine import others, worlds
+from benchmarks.engine import others, swf, worlds
+from benchmarks.engine.accasim_rows import _checked
 from benchmarks.engine.report import as_json, as_page, as_table, line_as_json
 from benchmarks.engine.rows import ROWS, Line, Options, Skipped
 from benchmarks.engine.timing import FLOOR, Effort, take_turns, timeout_us
@@ -63,8 +65,9 @@ def test_every_target_of_the_engine_has_its_line() -> None:
     } <= targets
 
 
-def test_without_accasim_its_row_says_how_to_get_it() -> None:
-    (line,) = lines_of("accasim")
+@pytest.mark.parametrize("name", ["accasim", "accasim-files"])
+def test_without_accasim_its_row_says_how_to_get_it(name: str) -> None:
+    (line,) = lines_of(name)
     assert isinstance(line, Skipped)
     assert "pip install accasim" in line.why
 
@@ -129,6 +132,44 @@ def test_the_jobs_for_accasim_are_whole_seconds() -> None:
     world = worlds.whole_seconds(64, 200)
     assert all(job.submit_us % SECOND == 0 and job.work % SECOND == 0 for job in world.jobs.jobs)
     assert not world.run().failures
+
+
+def test_from_a_workload_file_to_a_file_of_started_jobs(tmp_path: Path) -> None:
+    # Eight cards. The second job waits for the first to end, and the third, which needs all, for both.
+    file, out = tmp_path / "jobs.swf", tmp_path / "stays.csv"
+    line = "{} {} -1 {} {} -1 -1 {} {} -1 1 1 1 1 1 1 -1 -1\n"
+    jobs = [(1, 0, 100, 8), (2, 10, 50, 1), (3, 20, 30, 8)]
+    file.write_text("".join(line.format(job, at, run, cards, cards, run) for job, at, run, cards in jobs))
+    swf.simulate(file, 8, out)
+    with out.open() as rows:
+        found = [(r["job"], r["start_s"], r["end_s"], r["ended"], r["cards"]) for r in csv.DictReader(rows)]
+    everything = "0 1 2 3 4 5 6 7"
+    assert found == [
+        ("1", "0.0", "100.0", "done", everything),
+        ("2", "100.0", "150.0", "done", "0"),
+        ("3", "150.0", "180.0", "done", everything),
+    ]
+
+
+def test_a_world_is_the_same_by_way_of_a_file(tmp_path: Path) -> None:
+    world = worlds.whole_seconds(64, 200, load=1.1)
+    file = tmp_path / "jobs.swf"
+    swf.write_swf(world, file)
+    seconds, waits = swf.fleetsim_waits(file, 64)
+    assert seconds > 0
+    assert waits == {record.job + 1: record.wait_us // SECOND for record in world.run().jobs}
+    assert max(waits.values()) > 0
+
+
+def test_a_line_of_accasims_plan() -> None:
+    line = "17;1;1970-01-12 23:59:50__4;1#3;1#__1970-01-13 00:01:00;1970-01-13 00:02:00;2;2;NA;60;"
+    assert swf._accasim_wait(line) == (17, 70)
+
+
+def test_a_run_with_other_waits_is_no_measurement() -> None:
+    assert _checked(lambda: (2.0, {1: 0, 2: 5}), {1: 0, 2: 5})() == 1e6
+    with pytest.raises(RuntimeError, match="not the same runs"):
+        _checked(lambda: (2.0, {1: 0, 2: 6}), {1: 0, 2: 5})()
 
 
 def test_table_page_and_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

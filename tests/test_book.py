@@ -24,8 +24,9 @@ from sim.load import load, load_text
 from sim.report.plots import CHARTS
 from sim.report.plots_style import png
 from sim.ui.language import catalogue
-from sim.ui.question_store import FIRST, WORKED
+from sim.ui.question_store import FIRST
 from sim.ui.routes import PAGES
+from sim.ui.state import WORKED
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -183,8 +184,8 @@ def test_the_page_of_the_page_has_its_menu():
 
 def worked() -> Comparison:
     """The comparison of the first question, concluded from its stored replications."""
-    question = load(WORKED)
-    with (WORKED.parent / FIRST / "replications.csv").open(encoding="utf-8") as file:
+    question = load(ROOT / "scenarios" / f"{FIRST}.yaml")
+    with (WORKED / "replications.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     samples = [
         [

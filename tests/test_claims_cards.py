@@ -53,6 +53,17 @@ def test_weights_are_parameters_times_bytes(
     assert working.unit == "GB"
 
 
+def test_notes_tell_the_spread_that_was_taken(bench: Bench) -> None:
+    job = {"model": "llama-2-7b", "gpu": "A100-40G", "mean_tokens": 400, "micro_batch": 4}
+    assert any(
+        "spread 0.6 (assumed)" in note for note in computed("training_hours", bench, **job).assumptions
+    )
+    stated = computed("training_hours", bench, **job, length_sigma=0.3).assumptions
+    assert any("spread 0.3 (as stated)" in note for note in stated)
+    cards = {**job, "gpus": 2, "waits_for_longest": True, "length_sigma": 0.3}
+    assert any("spread 0.3" in note for note in computed("cards_worth", bench, **cards).assumptions)
+
+
 def test_adapters_are_rank_times_both_sides(bench: Bench) -> None:
     assert one("adapters", bench, per="matrix", hidden=4096, rank=8) == 8 * 8192
     # 7B, query and value: 32 blocks x 2 matrices x 8 x (4096 + 4096)

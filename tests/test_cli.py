@@ -282,6 +282,10 @@ class TestCatalogue:
         entries = json.loads(fleetsim("catalog", "--find", "3090", "--format", "json").out)["offers"]
         assert [entry["id"] for entry in entries] == ["rtx3090-24g-cloud"]
 
+    def test_find_looks_at_values_not_at_names_of_fields(self, fleetsim: Command) -> None:
+        done = fleetsim("catalog", "gpus", "--find", "usable_gib")
+        assert done.out == "No entry of gpus has the text 'usable_gib'.\n"
+
 
 class TestOutput:
     def test_help_and_version(self, fleetsim: Command) -> None:

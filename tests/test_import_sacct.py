@@ -263,6 +263,15 @@ class TestClock:
         assert kinds["a time in the hour that comes twice (clocks go back)"].count == 3
         assert not any("below 0" in kind for kind in kinds)
 
+    def test_the_lines_that_are_shown_are_those_of_the_hour(self, tmp_path: Path) -> None:
+        night = sacct_row(
+            "2", "2026-10-25T02:30:00", "2026-10-25T02:40:00", "00:10:00", submit="2026-10-25T01:00:00"
+        )
+        rows = (sacct_row("1", A, B, "01:00:00"), night)
+        found = imported(tmp_path, dump(*rows), timezone="Europe/Berlin")
+        odd = found.report.tally.oddities["a time in the hour that comes twice (clocks go back)"]
+        assert (odd.count, odd.lines) == (1, [3])  # after the header and an ordinary job
+
     def test_without_a_zone_the_clock_change_is_told(self, tmp_path: Path) -> None:
         rows = (
             sacct_row("1", "2026-10-25T01:00:00", "2026-10-25T04:00:00", "04:00:00"),

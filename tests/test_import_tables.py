@@ -125,6 +125,53 @@ def test_dates_and_numbers_do_not_mix(tmp_path: Path) -> None:
         imported(tmp_path, text, "t.csv", unit="s")
 
 
+EITHER = """\
+Submitted,Run time (h),GPUs
+05/06/2026 10:05,1,1
+6-6-2026 9:05 PM,2,1
+07/06/2026 12:30:15 am,2,1
+"""
+
+
+@pytest.mark.parametrize(
+    ("order", "origin", "seconds"),
+    [
+        # 5, 6 and 7 June: 35 h on, then 3 h 25 min 15 s
+        ("day-first", "2026-06-05T10:05:00", [0, 126_000, 138_315]),
+        # 6 May, 6 June and 6 July: 31 days and 11 h on, then 29 days, 3 h, 25 min and 15 s
+        ("month-first", "2026-05-06T10:05:00", [0, 2_718_000, 5_235_915]),
+    ],
+)
+def test_dates_whose_order_the_user_tells(
+    tmp_path: Path, order: str, origin: str, seconds: list[int]
+) -> None:
+    found = imported(tmp_path, EITHER, "t.csv", timezone="Asia/Shanghai", dates=order)
+    assert found.about["origin"] == origin
+    assert column(found, "submit_s") == seconds
+
+
+def test_dates_whose_order_nobody_tells_are_set_aside_with_the_remedy(tmp_path: Path) -> None:
+    found = imported(tmp_path, EITHER + "2026-06-05,1,1\nsoon,1,1\n", "t.csv")
+    asides = found.report.tally.asides
+    assert [aside.line for aside in asides] == [2, 3, 4, 6]
+    assert ["--dates day-first or month-first" in aside.reason for aside in asides] == [True] * 3 + [False]
+
+
+def test_a_thirteenth_month_is_set_aside_whatever_the_order(tmp_path: Path) -> None:
+    moments = ["1/2/2026", "1/13/2026", "1/2/2026 13:00 PM", "1/2/2026 0:10 PM"]
+    rows = "".join(f"{moment},1,1\n" for moment in moments)
+    found = imported(tmp_path, f"Submitted,Run time (h),GPUs\n{rows}", "t.csv", dates="day-first")
+    assert [(a.line, a.kind) for a in found.report.tally.asides] == [(3, "time"), (4, "time"), (5, "time")]
+
+
+def test_the_two_halves_of_a_chinese_day(tmp_path: Path) -> None:
+    moments = ["2026/6/5 上午 9:05", "2026年6月5日 下午9:05", "2026/6/5 上午12:05"]
+    rows = "".join(f"{moment},1,1\n" for moment in moments)
+    found = imported(tmp_path, f"提交时间,时长(小时),卡数\n{rows}", "t.csv")
+    assert found.about["origin"] == "2026-06-05T00:05:00"
+    assert sorted(column(found, "submit_s")) == [0, 9 * 3600, 21 * 3600]
+
+
 def test_a_preset_by_name_and_by_its_header(tmp_path: Path) -> None:
     text = "submit_time,duration_s,num_gpus,vc\n2017-09-04 10:30:41,60,8,a\n"
     named, known = imported(tmp_path, text, preset="philly"), imported(tmp_path, text)
@@ -208,6 +255,17 @@ def test_tabs_gzip_and_json_lines_are_the_same_table(tmp_path: Path) -> None:
     assert [one.report.format for one in (plain, tabs, packed, objects)] == ["csv", "tsv", "csv", "jsonl"]
     for other in (tabs, packed, objects):
         assert other.jobs.drop_columns(["line", "id"]).equals(plain.jobs.drop_columns(["line", "id"]))
+
+
+def test_keys_that_come_late_in_json_lines_are_told(tmp_path: Path) -> None:
+    early = [f'{{"id": "{n}", "cards": 1, "seconds": 60, "at": {n}}}' for n in range(250)]
+    late = '{"id": "x", "cards": 1, "seconds": 60, "at": 300, "team": "red", "note": "late"}'
+    mapping = {"id": "id", "gpus": "cards", "runtime_s": "seconds", "submit_s": "at"}
+    found = imported(tmp_path, "\n".join([*early, late]), "t.jsonl", mapping=mapping, unit="s")
+    assert found.report.jobs == 251
+    (kind,) = (kind for kind in found.report.tally.oddities if "left out" in kind)
+    assert found.report.tally.oddities[kind].lines == [251]
+    assert any("'team', 'note'" in text for text in found.report.tally.remarks)
 
 
 def test_json_lines_with_objects_inside_and_lines_that_are_none(tmp_path: Path) -> None:

@@ -9,6 +9,9 @@ from sim.decisions.policies import POLICIES
 from sim.load import load_text
 from tests.load_helpers import SMALL, fault, faults
 
+HUGE = "9" * 400
+"""A number that no float holds."""
+
 
 def changed(old: str, new: str) -> str:
     assert SMALL.count(old) == 1, old
@@ -49,6 +52,23 @@ def changed(old: str, new: str) -> str:
         ("start: 2026-01-01", "start: 2026-02-30", 2, "start", "date", "2026-02-30"),
         ("start: 2026-01-01", "start: 2026-01-01T00:00:00+08:00", 2, "start", "without an offset", None),
         ("rate: 2/day", "rate: 2 a day", 10, "workload.classes.0.rate", "6/day", "2 a day"),
+        ("rate: 2/day", f"rate: {HUGE}/day", 10, "workload.classes.0.rate", "too large", f"{HUGE}/day"),
+        (
+            "  classes:",
+            f"  growth: {HUGE}%/month\n  classes:",
+            5,
+            "workload.growth",
+            "too large",
+            f"{HUGE}%/month",
+        ),
+        (
+            "horizon: 30d",
+            "horizon: 30d\nexperiment: {select: {first: 50, most: 10}}",
+            4,
+            "experiment.select.most",
+            "at least first",
+            10,
+        ),
         ("model: qwen-7b", "model: qwen7", 7, "workload.classes.0.model", "unknown base model", "qwen7"),
         ("method: lora", "method: dora", 8, "workload.classes.0.method", "known names", "dora"),
         (

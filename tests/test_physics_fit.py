@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -149,6 +150,12 @@ def test_shorter_samples_are_the_last_resort_on_the_same_cards() -> None:
     assert used == sorted(used, reverse=True)
     assert "cut" in next(step.harm for step in steps if "samples of at most" in step.change)
     assert "a larger card" in steps[-1].change
+
+
+@pytest.mark.parametrize(("margin", "tight"), [(3.9, True), (4.0, False), (None, False)])
+def test_a_margin_under_a_tenth_of_the_card_is_tight(margin: float | None, tight: bool) -> None:
+    found = row("a100-40g-custom")
+    assert replace(found, usable_gib=40.0, margin_gib=margin).tight is tight
 
 
 def test_a_job_that_fits_needs_nothing() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from sim.physics.cases import Cases, cases_of
 from sim.physics.recipe import LINEARS
-from sim.physics.rows import MisreadError, Row, number, read_row, text
+from sim.physics.row_cells import MisreadError, number, text
+from sim.physics.rows import Row, read_row
 from tests.physics_cases import catalog
 
 

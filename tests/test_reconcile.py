@@ -402,7 +402,7 @@ def test_a_stated_total_that_is_wrong_is_said(ledgers, write):
         ("amount,currency\n5,USD\n", (":2: row 1, currency", "the ledger is in CNY", "USD")),
         ("amount,start,end\n5,2026-02-30,2026-03-01\n", (":2: row 1, start", "no such day")),
         (b"\xff\xfe\x00".decode("latin-1"), ("UTF-8, UTF-16 or GB18030",)),
-        ("PK\x03\x04\x00\x00", ("save a spreadsheet as CSV first",)),
+        ("PK\x03\x04\x00\x00", ("the workbook is damaged",)),
     ],
 )
 def test_bad_files_are_told_with_their_place(write, text, told):

@@ -22,6 +22,8 @@ from tests.twin.sharing_worlds import partitioned_cases, shared_cases
 from tests.twin.worlds import Case
 
 POLICIES = ("fifo", "sjf", "priority", "edf")
+APART = 400 * HOUR
+"""Longer than nearly every job of the cases takes, with its failures."""
 
 
 @settings(QUIET, max_examples=80)
@@ -106,11 +108,9 @@ def slices_go_on_one_card(there: list[Attempt], needs: list[float]) -> None:
 @given(shared_cases(POLICIES, PLACEMENTS))
 def test_one_job_at_a_time_is_as_without_sharing(case: Case) -> None:
     """Jobs so far apart that none meets another, until the leases or the horizon end."""
-    apart = tuple(
-        job._replace(submit_us=number * 2_000 * HOUR) for number, job in enumerate(case.jobs.jobs[:4])
-    )
+    apart = tuple(job._replace(submit_us=number * APART) for number, job in enumerate(case.jobs.jobs[:4]))
     jobs = dataclasses.replace(case.jobs, jobs=apart)
-    plan = dataclasses.replace(case.plan, horizon_us=8_000 * HOUR, burst=None)
+    plan = dataclasses.replace(case.plan, horizon_us=4 * APART, burst=None)
     plain = dataclasses.replace(
         plan, pools=tuple(dataclasses.replace(pool, sharing=None) for pool in plan.pools)
     )

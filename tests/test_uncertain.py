@@ -19,7 +19,6 @@ from sim.experiments.flow import Flow
 from sim.experiments.knobs import with_demand
 from sim.experiments.knobs_table import knobs_of
 from sim.experiments.knobs_turns import flow_of
-from sim.experiments.rebill import rebill
 from sim.experiments.run_read import comparison_of
 from sim.experiments.runs import Places, Runs
 from sim.experiments.sensitivity import tornado
@@ -326,12 +325,12 @@ def test_the_same_bytes_from_any_number_of_workers(monkeypatch, tmp_path):
 # -- Other commands -----------------------------------------------------------------------------------
 
 
-def test_a_stored_run_is_read_shown_and_not_billed_again(tmp_path, fleetsim):
+def test_a_stored_run_is_read_shown_and_made_again(tmp_path, fleetsim):
     comparison = compare(question(BOTH))
     folder = save(comparison, tmp_path)
     stored = open_run(folder)
     found = comparison_of(stored)
-    assert found.doubt == dataclasses.replace(comparison.doubt, draws=())
+    assert found.doubt == dataclasses.replace(comparison.doubt, draws=(), twins={})
     html = page(stored).html
     assert "Luck and doubt about inputs" in html
     assert "uniform from 0.5 to 1.5" in html
@@ -341,8 +340,9 @@ def test_a_stored_run_is_read_shown_and_not_billed_again(tmp_path, fleetsim):
     assert len(lines) == 9
     assert len((folder / "doubt.csv").read_text().splitlines()) == 1 + 6
     assert again(stored, 0).run.ledger.charges == stored.ledger("two").charges
-    with pytest.raises(InputError, match="not billed again"):
-        rebill(stored, ["strategies.0.leases.0.plan=annual"])
+    twins = (folder / "twins.csv").read_text().splitlines()
+    assert len(twins) == 1 + 2 * 4
+    assert twins[0].startswith("strategy,replication,cost_cny,")
 
 
 def test_one_run_has_the_inputs_of_its_replication():

@@ -201,7 +201,7 @@ from pathlib import Path
 from sim.experiments.compare import compare
 from sim.experiments.vault import Vault
 from tests.test_vault import question
-compare(question("experiment.replications=40"), vault=Vault(Path(sys.argv[1])))
+compare(question("experiment.replications=25", "horizon=10d"), vault=Vault(Path(sys.argv[1])))
 print("finished")
 """
 
@@ -209,7 +209,7 @@ print("finished")
 @pytest.mark.filterwarnings("ignore")  # later Pythons warn of forks, though no thread matters here
 def test_killed_at_twenty_random_moments_it_goes_on_to_the_same_bytes(tmp_path):
     """SIGKILL at random moments of one study; each start goes on where the last one was stopped."""
-    asked = question("experiment.replications=250", "horizon=5d")
+    asked = question("experiment.replications=250", "horizon=3d")
     whole = compare(asked)
     random = np.random.default_rng(52)
     known, killed = 0, 0
@@ -245,10 +245,8 @@ def test_two_at_once_on_one_folder_do_no_harm(tmp_path):
     ]
     assert [process.communicate(timeout=120)[0].strip() for process in both] == ["finished"] * 2
     vault = Vault(tmp_path)
-    same(
-        compare(question("experiment.replications=40"), vault=vault),
-        compare(question("experiment.replications=40")),
-    )
+    asked = question("experiment.replications=25", "horizon=10d")
+    same(compare(asked, vault=vault), compare(asked))
     assert vault.messages == []
 
 

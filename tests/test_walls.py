@@ -13,6 +13,7 @@ SIM = ROOT / "sim"
 
 TIERS: tuple[tuple[str, ...], ...] = (
     ("units", "errors", "streams"),
+    ("whole_file",),
     ("model",),
     ("billing", "workload", "decisions", "catalog"),
     ("engine", "physics", "metrics", "load", "measure"),
@@ -38,7 +39,7 @@ HOMES = {
     "torch": ("measure",),
     "transformers": ("measure",),
     "peft": ("measure",),
-    "openpyxl": ("report/workbook", "workload/imports/sheets"),
+    "openpyxl": ("report/workbook", "workload/imports/sheets", "experiments/invoice_sheet"),
     "distributed": ("experiments/parallel",),
 }
 """Libraries that are imported in one place only (a folder, or the beginning of a file's name)."""

@@ -93,6 +93,16 @@ strategies:
 """
 
 
+def test_a_class_with_the_name_of_the_preset_is_told_with_its_place() -> None:
+    own = "  timed: [{name: philly, rate: 1/day, kinds: [{share: 1, runtime_s: 60}]}]\n"
+    old = "workload: {preset: philly, rate: 40/day}\n"
+    text = PRESET.replace(old, f"workload:\n  preset: philly\n  rate: 40/day\n{own}")
+    with pytest.raises(InputError) as raised:
+        load_text(text.replace("a100-40g-8x", "a100-8x"))
+    places = [(one.line, one.key, one.value) for one in raised.value.problems]
+    assert places == [(7, "workload.timed.0.name", "philly"), (9, "strategies.0.leases.0.offer", "a100-8x")]
+
+
 def test_a_preset_is_written_out_by_the_loader() -> None:
     question = load_text(PRESET)
     (one,) = question.scenario.workload.timed

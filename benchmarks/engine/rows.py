@@ -9,51 +9,16 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.engine import others, worlds
-from benchmarks.engine.timing import FLOOR, Effort, Samples, per_job, take_turns
+from benchmarks.engine.accasim_rows import accasim, accasim_files
+from benchmarks.engine.lines import Line, Options, Skipped, medians, waiting
+from benchmarks.engine.timing import FLOOR, per_job, take_turns
 from sim.decisions.policies import POLICIES
-from sim.model.records import RunLog
-from sim.units import SECOND
 
 __all__ = ["ROWS", "Line", "Options", "Row", "Skipped", "policies_like"]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the command line chose."""
-
-    effort: Effort
-    accasim: str = ""
-    """Interpreter of an environment with AccaSim; empty: none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One measured figure: one value a round, in `unit`."""
-
-    row: str
-    case: str
-    unit: str
-    values: list[float]
-    target: float | None = None
-    """None: reported only."""
-    at_least: bool = False
-    """Whether the target is a floor (faster than a peer) and not a ceiling."""
-    us_per_job: Mapping[str, float] = field(default_factory=dict)
-    """Absolute CPU time, a side note."""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A line that could not be measured here."""
-
-    row: str
-    case: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +42,7 @@ def _against_timeout(row: str, policy: str, cards: int, jobs: int, target: float
     samples = take_turns({policy: per_job(world.run, count)}, options.effort)
     return Line(
         row, f"{policy}, {cards:,} cards, {count:,} jobs", "x timeout", samples.ratios(policy, FLOOR), target,
-        us_per_job=_medians(samples),
+        us_per_job=medians(samples),
     )  # fmt: skip
 
 
@@ -129,7 +94,7 @@ def backfill(options: Options) -> Iterator[Line | Skipped]:
             )
             case = f"{policy}, {cards:,} cards, {count:,} jobs"
             yield Line(
-                "backfill", case, "x fifo", samples.ratios(policy, "fifo"), 3.0, us_per_job=_medians(samples)
+                "backfill", case, "x fifo", samples.ratios(policy, "fifo"), 3.0, us_per_job=medians(samples)
             )
 
 
@@ -147,7 +112,7 @@ def growth(options: Options) -> Iterator[Line | Skipped]:
     )
     yield Line(
         "growth", f"fifo, 64 cards, {last:,} jobs", f"x {first:,} jobs",
-        samples.ratios(f"{last:,} jobs", f"{first:,} jobs"), 1.5, us_per_job=_medians(samples),
+        samples.ratios(f"{last:,} jobs", f"{first:,} jobs"), 1.5, us_per_job=medians(samples),
     )  # fmt: skip
 
 
@@ -162,21 +127,15 @@ def overload(options: Options) -> Iterator[Line | Skipped]:
         cards, full = SLOW.get(policy, (1_000, 20_000))
         count = options.effort.jobs(full)
         loads = {f"load {load}": worlds.fleet(cards, count, load=load, policy=policy) for load in (0.7, 1.3)}
-        waiting = ", ".join(f"{_waiting(world.run()):,.1f} at {name}" for name, world in loads.items())
+        queues = ", ".join(f"{waiting(world.run()):,.1f} at {name}" for name, world in loads.items())
         samples = take_turns(
             {name: per_job(world.run, count) for name, world in loads.items()}, options.effort
         )
         yield Line(
             "overload", f"{policy}, {cards:,} cards, {count:,} jobs", "x load 0.7",
-            samples.ratios("load 1.3", "load 0.7"), target, us_per_job=_medians(samples),
-            note=f"jobs waiting on average: {waiting}",
+            samples.ratios("load 1.3", "load 0.7"), target, us_per_job=medians(samples),
+            note=f"jobs waiting on average: {queues}",
         )  # fmt: skip
-
-
-def _waiting(log: RunLog) -> float:
-    """Mean number of jobs that wait, until the last one ends."""
-    end = max((record.end_us or 0 for record in log.jobs), default=0)
-    return sum(record.wait_us for record in log.jobs) / max(end, 1)
 
 
 def mm8(options: Options) -> Iterator[Line | Skipped]:
@@ -193,7 +152,7 @@ def mm8(options: Options) -> Iterator[Line | Skipped]:
         others.ciw_mm8(8)  # its import is not part of its time
         contenders["Ciw"] = per_job(lambda: others.ciw_mm8(count), count)
     samples = take_turns(contenders, options.effort)
-    case, us = f"M/M/8, load 0.75, {count:,} jobs", _medians(samples)
+    case, us = f"M/M/8, load 0.75, {count:,} jobs", medians(samples)
     if others.has_ciw():
         yield Line(
             "mm8", f"{case}, draws counted", "x Ciw", samples.ratios("engine with draws", "Ciw"), 0.7,
@@ -206,37 +165,6 @@ def mm8(options: Options) -> Iterator[Line | Skipped]:
         us_per_job=us,
     )  # fmt: skip
     yield Line("mm8", f"{case}, ready jobs", "x timeout", samples.ratios("engine", FLOOR), us_per_job=us)
-
-
-def accasim(options: Options) -> Iterator[Line | Skipped]:
-    """AccaSim on the same jobs; it must start each at the same second."""
-    why = others.accasim_works(options.accasim)
-    if why:
-        yield Skipped("accasim", "first in, first out, 64 cards", why)
-        return
-    count = options.effort.jobs(10_000)
-    for load in (0.7, 1.1):
-        world = worlds.whole_seconds(64, count, load=load)
-        log = world.run()
-        wanted = [(record.start_us or 0) // SECOND for record in log.jobs]
-
-        def peer(world: worlds.World = world, wanted: list[int] = wanted) -> float:
-            seconds, starts = others.accasim_starts(options.accasim, world, 64)
-            if starts != wanted:
-                msg = "AccaSim starts jobs at other times: these are not the same runs"
-                raise RuntimeError(msg)
-            return seconds / count * 1e6
-
-        samples = take_turns({"engine": per_job(world.run, count), "AccaSim": peer}, options.effort)
-        yield Line(
-            "accasim", f"fifo, 64 cards, load {load}, {count:,} jobs", "x faster",
-            samples.ratios("AccaSim", "engine"), 25.0, at_least=True, us_per_job=_medians(samples),
-            note=f"{_waiting(log):,.1f} jobs wait on average",
-        )  # fmt: skip
-
-
-def _medians(samples: Samples) -> dict[str, float]:
-    return {name: samples.median_us(name) for name in samples.us}
 
 
 def _median(values: list[float]) -> float:
@@ -277,9 +205,15 @@ ROWS: Mapping[str, Row] = {
             "hardly a job waits: what either costs a job does not depend on the length of the run (our start "
             "takes some 2 ms, 0.2 us a job), and a 25th of AccaSim's cost would be less than two bare "
             "timeouts, though a job has an arrival and an end. With a queue AccaSim looks through it at each "
-            "event, and the factor grows with its length: the 580 to 754 jobs a second that were found for "
-            "it on 64 cards elsewhere are those of a queue of hundreds, as at load 1.1. The file of its "
-            "records, which it does not write here, would not change its cost", accasim),
+            "event, and the factor grows with its length", accasim),
+        Row("accasim-files", "the same jobs as in *accasim*, but as a user runs either program: from one "
+            "workload file (SWF) to a file that says of each job when and where it ran, each in a fresh "
+            "process, without the start of Python and its imports. AccaSim runs as in its manual, with its "
+            "own reader and the outputs it has by default: the plan, one line a job, which a process that it "
+            "forks writes and whose time counts, and a few lines of statistics. fleetsim imports the file "
+            "(`sim.workload.imports`), runs the engine and writes a CSV with one row a stay; the tables of a "
+            "run's folder, with local times and money, are not made. Each job must have waited as many "
+            "seconds in both files", accasim_files),
     )
 }  # fmt: skip
 """The rows by the name the command line uses."""

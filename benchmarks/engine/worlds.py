@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from sim import engine
 from sim.model.fleet import CheckpointSpec, FailureModel, FleetPlan, LeaseSpan, LogNormal, PoolSpec
@@ -16,7 +17,18 @@ from sim.model.records import RunLog
 from sim.streams import Streams
 from sim.units import HOUR, MINUTE, SECOND
 
-__all__ = ["FLEET", "GANGS", "MACHINE", "World", "fleet", "mm8", "mm8_draws", "queue", "whole_seconds"]
+__all__ = [
+    "FLEET",
+    "GANGS",
+    "MACHINE",
+    "World",
+    "fleet",
+    "mm8",
+    "mm8_draws",
+    "queue",
+    "recorded",
+    "whole_seconds",
+]
 
 OFFER = "card"
 MACHINE = 8
@@ -106,6 +118,37 @@ def whole_seconds(cards: int, jobs: int, *, load: float = 0.7, seed: int = 1) ->
     )
     plan = _plan(cards // MACHINE, MACHINE, "fifo", world.plan.horizon_us, None, every=None)
     return World(plan, JobSet(world.jobs.shapes, whole), _rates(tuple(GANGS), startup_us=0, checkpoint_us=0))
+
+
+def recorded(jobs: pa.Table, cards: int) -> World:
+    """Jobs of an import (`sim.workload.imports`), each on as many cards as it had, without failures.
+
+    Every job must be fit for a replay.
+    """
+    submits, runs, limits = (
+        np.rint(jobs.column(name).to_numpy() * SECOND) for name in ("submit_s", "runtime_s", "limit_s")
+    )
+    sizes = jobs.column("gpus").to_numpy()
+    counts = np.unique(sizes)
+    load = float((runs * sizes).sum() / (submits[-1] * cards))
+    zeros = np.zeros(len(jobs), dtype=np.int32)
+    table = JobTable(
+        shape=np.searchsorted(counts, sizes).astype(np.int32),
+        submit_us=submits.astype(np.int64),
+        work=runs,
+        heads=("job",), head=zeros, number=np.arange(len(jobs), dtype=np.int32),
+        teams=("",), team=zeros, priority=zeros.astype(np.int64),
+        deadline_us=np.full(len(jobs), -1, dtype=np.int64),
+        limit_us=np.nan_to_num(limits, nan=-1.0).astype(np.int64),
+        luck=np.zeros(len(jobs)), ends={},
+    )  # fmt: skip
+    shapes = tuple(JobShape(f"{size} cards", None, (size,)) for size in counts.tolist())
+    horizon = _horizon(submits / HOUR, runs / HOUR, load)
+    return World(
+        plan=_plan(cards // MACHINE, MACHINE, "fifo", horizon, None, every=None),
+        jobs=JobSet(shapes, table),
+        rates=_rates(counts.tolist(), startup_us=0, checkpoint_us=0),
+    )
 
 
 def _horizon(submits_h: np.ndarray, runs_h: np.ndarray, load: float) -> int:

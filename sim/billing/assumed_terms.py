@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sim.billing.contracts import Contract
 from sim.billing.hourprice import HOURS_A_MONTH
 from sim.billing.rounding import show_money, show_number
+from sim.model.said import said
 from sim.model.terms import ContractTerms
 from sim.units import SECOND, format_duration
 
@@ -71,23 +72,30 @@ def _basis(terms: ContractTerms, *paths: str) -> str:
 def _month(item: Seen) -> str:
     if not item.prepaid:
         return ""
-    month = {
-        "calendar": "runs from one calendar anniversary of the contract's beginning to the next, local time",
-        "30-days": "has 30 days",
-        "mean-month": "has 365 / 12 days",
-    }[item.terms.month]
-    return f"A billing month {month} ({_basis(item.terms, 'month')})."
+    basis = _basis(item.terms, "month")
+    if item.terms.month == "30-days":
+        return said("A billing month has 30 days ({basis}).", basis=basis)
+    if item.terms.month == "mean-month":
+        return said("A billing month has 365 / 12 days ({basis}).", basis=basis)
+    return said(
+        "A billing month runs from one calendar anniversary of the contract's beginning to the next, local "
+        "time ({basis}).",
+        basis=basis,
+    )
 
 
 def _payment(item: Seen) -> str:
     terms = item.terms
     if not item.prepaid:
         return ""
-    when, day = ("on their first day", "first day") if terms.payment == "advance" else ("at their end", "end")
-    shift = terms.pay_shift_days
+    basis, shift = _basis(terms, "payment", "pay_shift_days"), terms.pay_shift_days
     if shift:
+        day = "first day" if terms.payment == "advance" else "end"
         when = f"{abs(shift)} days {'after' if shift > 0 else 'before'} their {day}"
-    return f"Prepaid periods are paid {when} ({_basis(terms, 'payment', 'pay_shift_days')})."
+        return f"Prepaid periods are paid {when} ({basis})."
+    if terms.payment == "advance":
+        return said("Prepaid periods are paid on their first day ({basis}).", basis=basis)
+    return said("Prepaid periods are paid at their end ({basis}).", basis=basis)
 
 
 def _begins(item: Seen) -> str:
@@ -109,10 +117,12 @@ def _refund(item: Seen) -> str:
     grace = f" All returns within {refund.grace_days} days of the beginning." if refund.grace_days else ""
     basis = _basis(item.terms, "refund.rule")
     if refund.rule == "none":
-        return (
+        none = said(
             "No refund: a prepaid period is owed whole once it has begun, and its cost is spread evenly over "
-            f"the time in which its cards are usable ({basis}).{grace}"
+            "the time in which its cards are usable ({basis}).",
+            basis=basis,
         )
+        return f"{none}{grace}"
     what = {
         "pro-rata": "the unused share of what was paid returns",
         "re-rate": "what was paid returns, less the time used at list price"
@@ -133,20 +143,24 @@ def _expiry(item: Seen) -> str:
     terms = item.terms
     basis = _basis(terms, "expiry", "renewal_change")
     if item.prepaid and terms.expiry == "end":
-        return f"A lease ends with its paid period ({basis})."
+        return said("A lease ends with its paid period ({basis}).", basis=basis)
     if not item.prepaid or not item.goes_on:
         return ""
     if terms.expiry == "renew" and not terms.renewal_change and item.ends:
         return ""
     if terms.expiry == "hourly":
-        return f"A prepaid contract that ends goes on by the hour ({basis})."
+        return said("A prepaid contract that ends goes on by the hour ({basis}).", basis=basis)
     price = "at the same price"
     if terms.renewal_change:
         price = f"at a price that changes by {show_number(terms.renewal_change * 100)} % each time"
     if terms.expiry == "renew-at-list":
         return f"A prepaid contract that ends renews without the plan's discount, {price} ({basis})."
-    unchanged = "" if terms.renewal_change else "unchanged, "
-    return f"A lease without an end renews {unchanged}{price}, at each anniversary ({basis})."
+    if terms.renewal_change:
+        return f"A lease without an end renews {price}, at each anniversary ({basis})."
+    return said(
+        "A lease without an end renews unchanged, at the same price, at each anniversary ({basis}).",
+        basis=basis,
+    )
 
 
 def _fallback(item: Seen) -> str:
@@ -156,8 +170,14 @@ def _fallback(item: Seen) -> str:
             return ""
         return f"{offer.id}: {show_money(price)} {offer.currency} a unit and hour by the hour ({_STATED})."
     if price is not None:
-        return f"Time by the hour after a contract costs {show_money(price)} a unit and hour ({_STATED})."
-    return f"Time by the hour after a contract costs the monthly list price / {HOURS_A_MONTH} h ({_ASSUMED})."
+        cost = show_money(price)
+        return said(
+            "Time by the hour after a contract costs {cost} a unit and hour (as the terms say).", cost=cost
+        )
+    return said(
+        "Time by the hour after a contract costs the monthly list price / {hours} h (assumed).",
+        hours=HOURS_A_MONTH,
+    )
 
 
 def _lock(item: Seen) -> str:
@@ -166,8 +186,10 @@ def _lock(item: Seen) -> str:
         return ""
     basis = _basis(contract.terms, "price_locked")
     if contract.terms.price_locked:
-        return f"A contract keeps the list price of its beginning ({basis})."
-    return f"Each period and increment has the list price of the day on which it begins ({basis})."
+        return said("A contract keeps the list price of its beginning ({basis}).", basis=basis)
+    return said(
+        "Each period and increment has the list price of the day on which it begins ({basis}).", basis=basis
+    )
 
 
 def _joined(item: Seen) -> str:
@@ -211,7 +233,7 @@ def _stopped(item: Seen) -> str:
 def _tax(item: Seen) -> str:
     tax = item.terms.tax
     if tax is None:
-        return "Prices are taken as published: no VAT line is added or taken out (assumed)."
+        return said("Prices are taken as published: no VAT line is added or taken out (assumed).")
     where = "contained in published prices" if tax.included else "on top of published prices"
     back = "comes back as input tax and is no cost" if tax.creditable else "does not come back"
     return (

@@ -12,6 +12,7 @@ from sim.billing.rounding import show_money
 from sim.billing.segments import Stretch
 from sim.billing.terms import find_plan
 from sim.model.contract import Offer, RepeatPurchase
+from sim.model.said import said
 from sim.model.scenario import Scenario
 from sim.units import SECOND, format_duration
 
@@ -59,9 +60,14 @@ def _price(contract: Contract) -> Iterator[str]:
     if "/" in offer.gpu and not isinstance(price, Decimal):
         yield f"{offer.id}: {offer.assumptions[0]}"
     if contract.rate is not None:
-        yield (
-            f"{offer.id}: priced in {contract.foreign}, turned at {contract.rate.rate} {offer.currency} for "
-            f"one, the rate of {contract.rate.date}, which is assumed to hold for the whole scenario."
+        yield said(
+            "{name}: priced in {foreign}, turned at {rate} {currency} for one, the rate of {date}, which is "
+            "assumed to hold for the whole scenario.",
+            name=offer.id,
+            foreign=contract.foreign,
+            rate=contract.rate.rate,
+            currency=offer.currency,
+            date=contract.rate.date,
         )
     if isinstance(price, Decimal):
         yield (
@@ -70,9 +76,14 @@ def _price(contract: Contract) -> Iterator[str]:
         )
     elif band.low != band.high:
         word = contract.choice or price or "mid"
-        yield (
-            f"{offer.id}: list price {show_money(band.pick(word))} {offer.currency} {_A[band.unit]} and "
-            f"unit, {_WHERE[word]} of the published range {_range(offer)}."
+        yield said(
+            "{name}: list price {cost} {per} and unit, {where} of the published range {low} to {high}.",
+            name=offer.id,
+            cost=f"{show_money(band.pick(word))} {offer.currency}",
+            per=_A[band.unit],
+            where=_WHERE[word],
+            low=show_money(band.low),
+            high=show_money(band.high),
         )
     for change in () if contract.lease is None else contract.lease.prices:
         yield (
@@ -97,7 +108,13 @@ def _prepaid(item: Seen) -> Iterator[str]:
         if terms.multiplier != 1 or terms.assumed:
             agreed = "as agreed" if plan in contract.terms.discounts else "as the source states"
             basis = "assumed, the source does not state it" if terms.assumed else agreed
-            yield f"{offer.id}: {plan} plan at {terms.multiplier} of the list price ({basis})."
+            yield said(
+                "{name}: {plan} plan at {part} of the list price ({basis}).",
+                name=offer.id,
+                plan=plan,
+                part=terms.multiplier,
+                basis=basis,
+            )
     if lease.options and discounted:
         stated = contract.terms.states("options_discounted")
         if contract.terms.options_discounted:
@@ -108,7 +125,9 @@ def _prepaid(item: Seen) -> Iterator[str]:
     if lease.repeat_purchase and repeat is not None:
         yield _reduction(contract, repeat)
     elif repeat is not None:
-        yield f"{offer.id}: no reduction for repeat purchase, because the lease does not ask for it."
+        yield said(
+            "{name}: no reduction for repeat purchase, because the lease does not ask for it.", name=offer.id
+        )
 
 
 def _reduction(contract: Contract, repeat: RepeatPurchase) -> str:

@@ -15,7 +15,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from sim.errors import InputError, Problem
 
-__all__ = ["LARGEST_FILE", "Document", "Path", "read_file", "read_yaml", "validated"]
+__all__ = ["LARGEST_FILE", "LONGEST_NUMBER", "Document", "Path", "read_file", "read_yaml", "validated"]
 
 Path = tuple[str | int, ...]
 """Keys and positions from the top of a document down to a value."""
@@ -28,7 +28,7 @@ LARGEST_FILE = 256_000
 _DEEPEST = 50
 _MOST_VALUES = 100_000
 """Values once aliases are written out: a few lines of them could stand for more than any memory holds."""
-_LONGEST_NUMBER = 1024
+LONGEST_NUMBER = 1024
 """Bits; a longer whole number is no quantity of anything, and Python does not write it out."""
 _NESTED = re.compile(rf"(?:[\[{{]\s*){{{_DEEPEST + 1}}}")
 
@@ -148,7 +148,7 @@ class _Reading:
             raise self._refused(rule, path)
         if len(path) > _DEEPEST:
             raise InputError(_too_deep(self.name))
-        if isinstance(node, int) and node.bit_length() > _LONGEST_NUMBER:
+        if isinstance(node, int) and node.bit_length() > LONGEST_NUMBER:
             rule = "this number is too large"
             raise self._refused(rule, path)
 

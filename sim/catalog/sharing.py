@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from sim.catalog.catalog import Catalog
+from sim.catalog.slices import memory_slices
 from sim.model.contract import Offer
 from sim.model.scenario import Scenario, Sharing
 from sim.model.sharing import SharingSpec, SliceSpec, SpeedCurve
 
 __all__ = ["card_slices", "sharing_spec"]
-
-_MEMORY_SLICES = 8
 
 
 def sharing_spec(scenario: Scenario, sharing: Sharing, offer: Offer, catalog: Catalog) -> SharingSpec | None:
@@ -45,7 +44,7 @@ def card_slices(offer: Offer, catalog: Catalog) -> tuple[SliceSpec, ...]:
             name=profile.profile,
             memory_gib=catalog.gpus[f"{gpu.id}/{profile.profile}"].usable_gib,
             compute=profile.compute_slices,
-            memory=max(1, min(_MEMORY_SLICES, round(_MEMORY_SLICES * profile.memory_gib / gpu.memory_gib))),
+            memory=memory_slices(gpu, profile),
             most=profile.max_instances,
             alone=profile.profile.endswith("+me"),
         )

@@ -7,11 +7,10 @@ from decimal import Decimal
 
 from sim.model.contract import Offer
 from sim.model.hardware import Gpu, MigProfile
+from sim.model.sharing import SLICES
 
-__all__ = ["slice_cards", "slice_offer", "slices_sold"]
+__all__ = ["memory_slices", "slice_cards", "slice_offer", "slices_sold"]
 
-_COMPUTE_SLICES = 7
-"""Compute slices of a whole card."""
 _STEP = Decimal("0.0001")
 """Prices of slices are rounded to it, so that a bill can be followed with a calculator."""
 
@@ -38,7 +37,7 @@ def slice_cards(gpus: Mapping[str, Gpu], profiles: Iterable[MigProfile]) -> dict
 
 def _slice(gpu: Gpu, profile: MigProfile, most: int) -> Gpu:
     share = profile.sm_count / (gpu.sm_count or most)
-    eighths = max(1, min(_MEMORY_SLICES, round(_MEMORY_SLICES * profile.memory_gib / gpu.memory_gib)))
+    eighths = memory_slices(gpu, profile)
     fp8 = None if gpu.fp8_tflops is None else gpu.fp8_tflops * share
     return gpu.model_copy(
         update={
@@ -57,6 +56,11 @@ def _slice(gpu: Gpu, profile: MigProfile, most: int) -> Gpu:
     )
 
 
+def memory_slices(gpu: Gpu, profile: MigProfile) -> int:
+    """Memory slices of a profile, of the card's eight; at least one."""
+    return max(1, min(_MEMORY_SLICES, round(_MEMORY_SLICES * profile.memory_gib / gpu.memory_gib)))
+
+
 def slices_sold(offer: Offer, profiles: Iterable[MigProfile]) -> dict[str, MigProfile]:
     """The profiles in which an offer can be rented, by name; none where it is not sold in parts."""
     if offer.form != "mig":
@@ -71,10 +75,10 @@ def slice_offer(offer: Offer, profile: MigProfile) -> Offer:
     (the price to a hundredth of a cent; assumed: sellers name none). Disk and network are taken to be
     those of the whole card.
     """
-    part = f"{profile.compute_slices}/{_COMPUTE_SLICES}"
+    part = f"{profile.compute_slices}/{SLICES}"
     price = offer.price.model_copy(
         update={
-            end: (price * profile.compute_slices / _COMPUTE_SLICES).quantize(_STEP)
+            end: (price * profile.compute_slices / SLICES).quantize(_STEP)
             for end, price in (("low", offer.price.low), ("high", offer.price.high))
         }
     )
@@ -83,7 +87,7 @@ def slice_offer(offer: Offer, profile: MigProfile) -> Offer:
         f"at most {profile.max_instances}, and units beyond that are cut from further cards."
     )
     vcpu, ram = (
-        None if whole is None else max(1, whole * profile.compute_slices // _COMPUTE_SLICES)
+        None if whole is None else max(1, whole * profile.compute_slices // SLICES)
         for whole in (offer.vcpu, offer.ram_gb)
     )
     return offer.model_copy(

@@ -19,6 +19,7 @@ from sim.model.values import Distribution, LogNormalShape, Rate
 __all__ = ["ClusterSummary", "JobMix", "preset_class", "workload_presets"]
 
 _BATCH = 3.0
+"""Mean jobs of a batch of a published cluster, geometric (assumed: the summaries say nothing of batches)."""
 _STATES: tuple[JobEnd, ...] = ("done", "cancelled", "failed")
 
 
@@ -41,8 +42,8 @@ class States(Strict):
     """Shares of the final states of GPU jobs."""
 
     done: float = Field(gt=0, le=1)
-    cancelled: float = Field(gt=0, le=1)
-    failed: float = Field(gt=0, le=1)
+    cancelled: float = Field(default=0.0, ge=0, le=1)
+    failed: float = Field(default=0.0, ge=0, le=1)
 
 
 class ClusterSummary(Strict):
@@ -53,8 +54,10 @@ class ClusterSummary(Strict):
     source: str
     runtime_s: RunTimes
     cards: Cards
-    by_count: States = States(done=1, cancelled=1e-9, failed=1e-9)
-    by_gpu_time: States = States(done=1, cancelled=1e-9, failed=1e-9)
+    by_count: States = States(done=1)
+    """Shares of jobs; default: the summary tells no states, and all count as done."""
+    by_gpu_time: States = States(done=1)
+    """Shares of card-time."""
 
 
 class JobMix(Strict):
@@ -135,7 +138,7 @@ def _run_times(summary: ClusterSummary) -> dict[JobEnd, Distribution]:
     """Log-normal run times by final state, cut at the longest: each state has the mean that its share of
     GPU time asks for, and all together the published median (one spread for all)."""
     times, counts, spent = summary.runtime_s, summary.by_count, summary.by_gpu_time
-    states = [state for state in _STATES if getattr(counts, state) > 1e-6]
+    states = [state for state in _STATES if getattr(counts, state) > 0]
     whole = math.fsum(getattr(counts, state) for state in states)
     used = math.fsum(getattr(spent, state) for state in states)
     part = {state: getattr(counts, state) / whole for state in states}

@@ -18,6 +18,7 @@ from sim.model.work import Attention, Loss, Method, Optimizer, Precision, Quanti
 
 __all__ = [
     "MEMORY_ERROR",
+    "METHOD_NAMES",
     "RATIO_ERROR",
     "SIZES",
     "SPEED_ERROR",
@@ -37,6 +38,13 @@ SPEED_ERROR = 0.06
 RATIO_ERROR = 0.06
 """Of one computed speed or peak over another: taken as that of one speed, for part of the error is common."""
 
+METHOD_NAMES: Mapping[str, str] = {
+    "full": "full training",
+    "lora": "LoRA",
+    "qlora4": "4-bit QLoRA",
+    "qlora8": "8-bit LoRA",
+}
+"""Methods of a job as tables and workings call them."""
 SIZES: Mapping[str, tuple[str, ...]] = {
     "7B": ("llama-2-7b", "qwen-7b"),
     "13B": ("llama-2-13b", "qwen-14b"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from sim.claims.bench import Bench
 from sim.claims.card_inputs import (
     MEMORY_ERROR,
+    METHOD_NAMES,
     RATIO_ERROR,
     SIZES,
     SPEED_ERROR,
@@ -122,12 +123,12 @@ class Run:
     def label(self) -> str:
         """Job and cards in words."""
         task = self.case.task
-        methods = {"full": "full training", "lora": "LoRA", "qlora4": "4-bit QLoRA", "qlora8": "8-bit LoRA"}
+
         rank = "" if task.method == "full" else f" rank {task.rank}"
         cards = f"{self.case.split.cards} x {self.gpu.id}" if self.case.split.cards > 1 else self.gpu.id
         split = f", {self.case.split.name}" if self.case.split.cards > 1 else ""
         shape = f"{task.micro_batch} x {task.seq_len:,} tokens"
-        return f"{self.model.name}, {methods[task.method]}{rank}, {shape}, {cards}{split}"
+        return f"{self.model.name}, {METHOD_NAMES[task.method]}{rank}, {shape}, {cards}{split}"
 
 
 def constants() -> Constants:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sim.claims.card_jobs import Run
-from sim.physics.rows import text
+from sim.physics.row_cells import text
 from sim.physics.table import Measurements, measurements
 
 __all__ = ["published_near"]

@@ -15,6 +15,7 @@ from sim.units import GIB
 
 __all__ = [
     "GIB_NOTE",
+    "SHOWN_IN_FULL",
     "Part",
     "assumed",
     "hour_steps",
@@ -28,6 +29,8 @@ __all__ = [
 ]
 
 GIB_NOTE = "GB of a card are counted as its driver does: 1 GiB = 2^30 bytes."
+SHOWN_IN_FULL = 2
+"""Jobs whose peak or speed is shown step by step; of more only the result."""
 _FORMS = "sim/physics, formulas in docs/models.md"
 
 

@@ -150,7 +150,7 @@ class _Lanes(Strict):
 def pcie_lanes(inputs: Mapping[str, Any], bench: Bench) -> Working:
     """PCIe lanes of a card, by its data sheet."""
     card = card_of(read_inputs(_Lanes, inputs).gpu, bench)
-    lanes = 8 if "eight PCIe lanes" in card.source else 16
+    lanes = card.pcie_lanes
     steps = (Step(f"{card.name}: {card.pcie.upper()}, lanes of the card", f"{lanes} lanes"),)
     note = "A desktop board may give a card fewer lanes than it has, where several stand in it."
     return Working(lanes, lanes, "lanes", steps, (note,), (f"gpus.yaml: {card.id}; data sheet",))

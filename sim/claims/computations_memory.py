@@ -9,7 +9,16 @@ from pydantic import Field
 
 from sim.claims.bench import Bench
 from sim.claims.card_jobs import MEMORY_ERROR, CardJob, Run, runs_of
-from sim.claims.card_steps import Part, assumed, memory_sources, memory_steps, part_gib, spread, yes
+from sim.claims.card_steps import (
+    SHOWN_IN_FULL,
+    Part,
+    assumed,
+    memory_sources,
+    memory_steps,
+    part_gib,
+    spread,
+    yes,
+)
 from sim.claims.computations_memory_checks import MEMORY_CHECKS
 from sim.claims.computations_memory_parts import MEMORY_PARTS
 from sim.claims.working import Computation, Step, Working, read_inputs, shown
@@ -31,20 +40,15 @@ def training_memory(inputs: Mapping[str, Any], bench: Bench) -> Working:
     asked = read_inputs(_Peak, inputs)
     runs = runs_of(asked, bench)
     values = [part_gib(run, asked.part) for run in runs]
-    steps = [step for run in runs for step in memory_steps(run, whole=len(runs) <= _SHOWN)]
+    steps = [step for run in runs for step in memory_steps(run, whole=len(runs) <= SHOWN_IN_FULL)]
     if asked.part != "total":
         steps += [
             Step(f"Of it {asked.part}: {run.label}", shown(value, "GiB", 2))
             for run, value in zip(runs, values, strict=True)
         ]
     low, high = spread(values)
-    return Working(
-        low, high, "GiB", tuple(steps), assumed(runs), memory_sources(runs), error=MEMORY_ERROR
-    )  # fmt: skip
-
-
-_SHOWN = 2
-"""Jobs whose peak is shown part by part."""
+    sources = memory_sources(runs)
+    return Working(low, high, "GiB", tuple(steps), assumed(runs), sources, error=MEMORY_ERROR)
 
 
 class _Fits(CardJob):
@@ -61,9 +65,10 @@ def training_fits(inputs: Mapping[str, Any], bench: Bench) -> Working:
     runs = runs_of(asked, bench)
     steps: list[Step] = []
     for run in runs:
-        steps += memory_steps(run, whole=len(runs) <= _SHOWN)
+        steps += memory_steps(run, whole=len(runs) <= SHOWN_IN_FULL)
         if run.reserve_gib:
-            text = "Kept free, because no published run is near: 3 % of the card"
+            part = 100 * run.reserve_gib / run.gpu.usable_gib
+            text = f"Kept free, because no published run is near: {part:.3g} % of the card"
             steps.append(Step(text, shown(run.reserve_gib, "GiB", 2)))
         text = f"{run.gpu.id} has {run.gpu.usable_gib:g} GiB, needed are"
         steps.append(Step(text, shown(run.total_gib + run.reserve_gib, "GiB", 2)))
@@ -114,7 +119,7 @@ def fewest_cards(inputs: Mapping[str, Any], bench: Bench) -> Working:
         for count in _COUNTS:
             spread_over = {"machines": count} if asked.machines > 1 else {}
             job = asked.model_copy(update={"model": (model,), "gpus": count, **spread_over})
-            run = min(runs_of(job, bench), key=lambda one: -one.total_gib)
+            run = max(runs_of(job, bench), key=lambda one: one.total_gib)
             runs.append(run)
             text = f"{run.label}: peak of a card, which has {run.gpu.usable_gib:g} GiB"
             steps.append(Step(text, shown(run.total_gib, "GiB", 2)))

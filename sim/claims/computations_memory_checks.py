@@ -9,16 +9,22 @@ from pydantic import Field
 
 from sim.claims.bench import Bench
 from sim.claims.card_jobs import MEMORY_ERROR, RATIO_ERROR, CardJob, Run, job_at, pairs_of, runs_of
-from sim.claims.card_steps import Part, assumed, memory_sources, memory_steps, part_gib, spread, yes
+from sim.claims.card_steps import (
+    SHOWN_IN_FULL,
+    Part,
+    assumed,
+    memory_sources,
+    memory_steps,
+    part_gib,
+    spread,
+    yes,
+)
 from sim.claims.working import Computation, Step, Working, read_inputs, shown
 from sim.errors import InputError, Problem
 from sim.model.base import Strict
 from sim.units import GIB
 
 __all__ = ["MEMORY_CHECKS"]
-
-_SHOWN = 2
-"""Jobs whose peak is shown part by part."""
 
 
 class _Two(Strict):
@@ -94,7 +100,7 @@ def parts_over_weights(inputs: Mapping[str, Any], bench: Bench) -> Working:
     steps: list[Step] = []
     larger = []
     for run in runs:
-        steps += memory_steps(run, whole=len(runs) <= _SHOWN)
+        steps += memory_steps(run, whole=len(runs) <= SHOWN_IN_FULL)
         ours, base = sum(part_gib(run, part) for part in asked.parts), part_gib(run, "weights")
         larger.append(ours > base)
         text = f"{' and '.join(asked.parts)} against {base:.2f} GiB of weights: {run.label}"

@@ -9,14 +9,13 @@ from pydantic import Field
 
 from sim.claims.bench import Bench
 from sim.claims.card_jobs import RATIO_ERROR, CardJob, Run, pairs_of, runs_of
-from sim.claims.card_steps import assumed, rate_steps, speed_sources, spread
+from sim.claims.card_steps import SHOWN_IN_FULL, assumed, rate_steps, speed_sources, spread
 from sim.claims.working import Computation, Step, Working, read_inputs, shown
 from sim.errors import InputError, Problem
 
 __all__ = ["SCALING"]
 
-_SHOWN = 2
-"""Jobs whose speed is shown step by step."""
+
 _GBIT: Mapping[str, float] = {"1gbe": 1, "10gbe": 10, "ib": 200}
 """Gbit/s of one adapter by network; 200 of InfiniBand HDR."""
 
@@ -47,7 +46,7 @@ def cards_worth(inputs: Mapping[str, Any], bench: Bench) -> Working:
     for many, base in pairs:
         times = many.samples_per_s / base.samples_per_s
         for run in (base, many):
-            steps += rate_steps(run) if len(pairs) <= _SHOWN else ()
+            steps += rate_steps(run) if len(pairs) <= SHOWN_IN_FULL else ()
             text = f"Samples a second: {run.label}{_over(run)}"
             steps.append(Step(text, shown(run.samples_per_s, "1/s", 5)))
         values.append(_worth(asked, times, steps, many, base))
@@ -85,7 +84,8 @@ def _fit_notes(asked: CardJob, runs: tuple[Run, ...]) -> tuple[str, ...]:
     if any(not run.fits for run in runs):
         notes.append("Speed alone is compared: not all of these jobs fit on the cards.")
     if asked.waits_for_longest:
-        notes.append("Each step waits for the longest of all samples on all cards (log-normal, spread 0.6).")
+        lengths = f"log-normal, spread {asked.length_sigma:g}"
+        notes.append(f"Each step waits for the longest of all samples on all cards ({lengths}).")
     return tuple(notes)
 
 

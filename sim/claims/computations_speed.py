@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sim.claims.bench import Bench
 from sim.claims.card_jobs import RATIO_ERROR, SPEED_ERROR, CardJob, Run, job_at, pairs_of, runs_of
-from sim.claims.card_steps import assumed, hour_steps, rate_steps, speed_sources, spread, yes
+from sim.claims.card_steps import SHOWN_IN_FULL, assumed, hour_steps, rate_steps, speed_sources, spread, yes
 from sim.claims.computations_hardware import HARDWARE
 from sim.claims.working import Computation, Step, Working, read_inputs, shown
 from sim.errors import InputError, Problem
@@ -19,33 +19,35 @@ from sim.physics.throughput import attention_flops, linear_flops
 
 __all__ = ["SPEED", "SPEED_UNITS", "compared"]
 
-_SHOWN = 2
-"""Jobs whose speed is shown step by step."""
+
 Answer = Literal["times", "faster", "slower", "longer"]
 SPEED_UNITS: Mapping[str, str] = {"times": "x", "faster": "%", "slower": "%", "longer": "%"}
 
 
 def training_hours(inputs: Mapping[str, Any], bench: Bench) -> Working:
     """Hours of training on a data set; a range over all that the job names. Fit is not asked."""
-    runs = runs_of(read_inputs(CardJob, inputs), bench)
+    asked = read_inputs(CardJob, inputs)
+    runs = runs_of(asked, bench)
     steps: list[Step] = []
     for run in runs:
-        steps += hour_steps(run) if len(runs) <= _SHOWN else hour_steps(run)[-1:]
+        steps += hour_steps(run) if len(runs) <= SHOWN_IN_FULL else hour_steps(run)[-1:]
         if not run.fits:
             text = f"But the job does not fit: it needs {run.total_gib:.1f} GiB of {run.gpu.usable_gib:g} GiB"
             steps.append(Step(text, shown(run.hours, "h", 1)))
     low, high = spread([run.hours for run in runs])
-    notes = (*assumed(runs, speed=True), *_lengths(runs[0]))
+    notes = (*assumed(runs, speed=True), *_lengths(runs[0], asked))
     return Working(low, high, "h", tuple(steps), notes, speed_sources(runs), error=SPEED_ERROR)
 
 
-def _lengths(run: Run) -> tuple[str, ...]:
+def _lengths(run: Run, asked: CardJob) -> tuple[str, ...]:
     if run.lengths.useful == run.case.task.seq_len:
         return ("Every sample fills the length that is stated.",)
     mean = f"Samples average {run.lengths.useful:,.0f} tokens"
     if run.lengths.per_slot > 1:
         return (f"{mean} and are packed one behind the other.",)
-    return (f"{mean}, log-normal with spread 0.6 (assumed); each is padded to the longest beside it.",)
+    basis = "as stated" if "length_sigma" in asked.model_fields_set else "assumed"
+    spread_of = f"log-normal with spread {asked.length_sigma:g} ({basis})"
+    return (f"{mean}, {spread_of}; each is padded to the longest beside it.",)
 
 
 class _Two(Strict):
@@ -80,7 +82,7 @@ def speed_against(inputs: Mapping[str, Any], bench: Bench) -> Working:
         a, b = one.samples_per_s, other.samples_per_s
         values.append(compared(asked.answer, a, b))
         for run, rate in ((one, a), (other, b)):
-            steps += rate_steps(run) if len(pairs) <= _SHOWN else ()
+            steps += rate_steps(run) if len(pairs) <= SHOWN_IN_FULL else ()
             steps.append(Step(f"Samples a second: {run.label}", shown(rate, "1/s", 4)))
         steps.append(Step(_how(asked.answer, a, b), shown(values[-1], SPEED_UNITS[asked.answer], 2)))
     low, high = spread(values)

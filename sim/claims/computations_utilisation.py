@@ -205,7 +205,11 @@ def fed_by_disk(inputs: Mapping[str, Any], bench: Bench) -> Working:
             Step(f"The disk reads {asked.disk_gb_s:g} GB/s; share of full speed", shown(shares[-1], "%", 1)),
         ]
     low, high = spread(shares)
-    notes = (*assumed(runs, speed=True), f"{each:g} bytes are read for a token (assumed for text: 5).")
+    usual = constants().host.bytes_per_token
+    notes = (
+        *assumed(runs, speed=True),
+        f"{each:g} bytes are read for a token (assumed for text: {usual:g}).",
+    )
     return Working(low, high, "%", tuple(steps), notes, speed_sources(runs), error=SPEED_ERROR)
 
 

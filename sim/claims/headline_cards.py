@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sim.claims.bench import Bench
+from sim.claims.card_inputs import METHOD_NAMES
 from sim.claims.card_jobs import MEMORY_ERROR, SPEED_ERROR, CardJob, runs_of
 from sim.claims.computations_runs import RUNS
 from sim.claims.headline import Headline, price_ladder, span, teams, thresholds
@@ -21,7 +22,7 @@ _PLANS = (
     ("70B", "lora", "h100-80g-8x", 8),
 )
 """Size, method, offer and cards of the runs on whole machines that the articles speak of."""
-_METHODS = {"full": "full training", "lora": "LoRA", "qlora8": "8-bit LoRA", "qlora4": "4-bit QLoRA"}
+
 _DATA = (
     "100,000 samples, 3 passes, rank 16, base models of a small and a large vocabulary, the largest batch "
     "that fits both; samples average 200 tokens and are packed (assumed), or all have 2,048: not stated."
@@ -53,7 +54,7 @@ def memory_table(bench: Bench) -> Headline:
     frame = memory_by_model(bench)
     rows = [
         (
-            f"{row.model} {_METHODS[row.method]}",
+            f"{row.model} {METHOD_NAMES[row.method]}",
             str(row.batch),
             span(row.weights_low_gib, row.weights_high_gib, 1),
             span(row.peak_low_gib, row.peak_high_gib, 1),
@@ -85,7 +86,7 @@ def card_hours(bench: Bench) -> Headline:
         rows.append(
             (
                 *cells,
-                _METHODS[row.method],
+                METHOD_NAMES[row.method],
                 str(row.batch),
                 span(row.short_low_h, row.short_high_h, 1),
                 span(row.full_low_h, row.full_high_h, 1),
@@ -167,8 +168,7 @@ def hours_table(bench: Bench) -> Headline:
 
 def _hours_row(size: str, method: str, offer: str, cards: int, bench: Bench) -> tuple[str, ...]:
     gpu = find_offer(bench, offer).gpu
-    name = f"{size} {'LoRA' if method == 'lora' else '4-bit QLoRA'}"
-    cells = (name, f"{cards} x {gpu} ({offer})")
+    cells = (f"{size} {METHOD_NAMES[method]}", f"{cards} x {gpu} ({offer})")
     job = {"size": size, "method": method, "gpu": gpu, "gpus": cards, "mean_tokens": 200, "packed": True}
     for batch in (4, 2, 1):
         runs = runs_of(CardJob.model_validate({**job, "micro_batch": batch}), bench)

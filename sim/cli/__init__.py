@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from sim.cli.commands import application
-from sim.cli.console import complain, prepare_streams
+from sim.cli.console import complain, prepare_streams, visible
 from sim.errors import FleetsimError
 
 __all__ = ["main"]
 
 INTERRUPTED = 130
 
+KEPT = "Runs that were finished before are kept, and a new start goes on from there"
+
 NO_MEMORY = (
-    "this machine has not enough memory for this; try --jobs 1, a shorter horizon or fewer jobs. Runs that "
-    "were finished before are kept, and a new start goes on from there"
+    f"this machine has not enough memory for this; try --jobs 1, a shorter horizon or fewer jobs. {KEPT}"
 )
 
 
@@ -34,6 +35,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(error.exit_code)
     except MemoryError:
         complain(NO_MEMORY)
+        sys.exit(FleetsimError.exit_code)
+    except OSError as error:
+        place = "" if error.filename is None else f": {error.filename}"
+        # Plainly: what `complain` needs might not be had for the same reason, such as too many open files.
+        sys.stderr.write(visible(f"Error: the system refuses: {error.strerror or error}{place}. {KEPT}\n"))
         sys.exit(FleetsimError.exit_code)
     except SystemExit as ending:
         if ending.code == INTERRUPTED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from sim.cli.breakeven_json import as_json
 from sim.cli.breakeven_text import percent, print_analysis
 from sim.cli.breakeven_ways import START, offer_ways, rekeyed, strategy_ways, whole_months
 from sim.cli.console import print_json, say
+from sim.cli.finance_bursts import BurstOption, burst_notes, bursts_json, with_bursts
 from sim.cli.finance_options import (
     ChartOption,
     RateOption,
@@ -38,6 +39,10 @@ from sim.cli.options import (
     refuse_catalog,
 )
 from sim.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from sim.experiments.expected_burst import ExpectedBurst
+    from sim.load import Question
 
 __all__ = ["breakeven"]
 
@@ -90,6 +95,7 @@ def breakeven(
             metavar="P", help="Probability a month that it ends, in every month that it reaches: 5%."
         ),
     ] = None,
+    burst: BurstOption = 0,
     price: PriceOption = None,
     own: CatalogOption = None,
     out: ChartOption = None,
@@ -104,6 +110,7 @@ def breakeven(
         check_file(out, "--out", (".png",), [] if scenario is None else [scenario])
     rule = None if refund is None else read_refund(refund)
     used = None if hours is None else _hours(hours)
+    question: Question | None = None
     if (offer is None) == (scenario is None):
         raise InputError(Problem("give either an offer or a scenario", key="--offer"))
     refuse_catalog(own, scenario)
@@ -126,8 +133,10 @@ def breakeven(
         raise InputError(Problem("two ways to pay are compared, or more", key=key, value=value))
     full = whole_months(ways) if months is None else months
     asked = asked_ends(end_months, end_probability, end_hazard, full)
+    ways, bursts = with_bursts(ways, question, full, burst)
     analysis = _analysis(ways, full, read_share(rate, "--rate"), convention, asked, place)
-    _show(analysis, asked, ways, used, out, format_)
+    notes = _notes(analysis, ways, used, bursts)
+    _show(analysis, asked, notes, bursts, ways[0].scenario.currency, out, format_)
 
 
 def _analysis(
@@ -151,28 +160,31 @@ def _analysis(
 def _show(
     analysis: Analysis,
     asked: Asked,
-    ways: Sequence[Way],
-    used: Decimal | None,
+    notes: list[str],
+    bursts: Sequence[ExpectedBurst],
+    currency: str,
     out: Path | None,
     format_: OutputFormat,
 ) -> None:
-    currency = ways[0].scenario.currency
-    notes = _notes(analysis, ways, used)
     if out is not None:
         from sim.report.plots_finance import breakeven_chart
         from sim.report.plots_style import png
 
         write_chart(out, png(breakeven_chart(analysis, currency)))
     if format_ is OutputFormat.JSON:
-        print_json({**as_json(analysis, asked, currency, notes), "chart": None if out is None else str(out)})
+        document = as_json(analysis, asked, currency, notes)
+        chart = None if out is None else str(out)
+        print_json({**document, "bursts": bursts_json(bursts), "chart": chart})
         return
-    say(" or ".join(way.name for way in ways), style="bold")
+    say(" or ".join(way.name for way in analysis.ways), style="bold")
     print_analysis(analysis, asked, currency, notes)
     if out is not None:
         say(f"{out} shows it.")
 
 
-def _notes(analysis: Analysis, ways: Sequence[Way], used: Decimal | None) -> list[str]:
+def _notes(
+    analysis: Analysis, ways: Sequence[Way], used: Decimal | None, bursts: Sequence[ExpectedBurst]
+) -> list[str]:
     """What the answer rests on: the conventions, then what the bills assume."""
     years = (
         "payments on monthly anniversaries are twelfths of a year apart, parts of months by their days"
@@ -187,8 +199,7 @@ def _notes(analysis: Analysis, ways: Sequence[Way], used: Decimal | None) -> lis
     if any(way.hour is not None for way in analysis.ways):
         time = "all the time" if used is None else f"{used:f} h from the beginning of every month"
         notes.append(f"Each unit by the hour is rented {time}.")
-    if any(way.strategy.burst is not None for way in ways):
-        notes.append("Burst rentals are left out: what they cost depends on the jobs.")
+    notes += burst_notes(ways, bursts)
     for way in analysis.ways:
         notes += [note for note in way.assumptions if note not in notes]
     return notes

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from sim.catalog import load_catalog
 from sim.cli.breakeven_ways import START, offer_ways, rekeyed, strategy_ways
 from sim.cli.budget_actual import read_actual
 from sim.cli.console import heading, print_json, print_table, say
+from sim.cli.finance_bursts import BurstOption, burst_notes, bursts_json, with_bursts
 from sim.cli.finance_options import price_choice, read_refund
 from sim.cli.options import (
     FormatOption,
@@ -31,6 +32,10 @@ from sim.cli.options import (
 from sim.errors import InputError, Problem
 from sim.experiments.knobs_turns import months_of
 from sim.units import round_money
+
+if TYPE_CHECKING:
+    from sim.experiments.expected_burst import ExpectedBurst
+    from sim.load import Question
 
 __all__ = ["budget"]
 
@@ -58,18 +63,20 @@ def budget(
         Path | None,
         typer.Option(metavar="FILE.csv", help="What it cost: columns line, card_hours, cost."),
     ] = None,
+    burst: BurstOption = 0,
     price: PriceOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Budget of contracts by month (cash, cost, prepaid balance), and actual against it.
 
-    The difference is split into volume, mix and rate. Nothing is simulated: burst rentals are left out.
+    The difference is split into volume, mix and rate. Nothing is simulated, but bursts where --burst asks.
     """
     if (offer is None) == (scenario is None):
         raise InputError(Problem("give either an offer or a scenario", key="--offer"))
     if scenario is None and (strategy is not None or set_):
         raise InputError(Problem("is for a scenario", key="--set" if set_ else "--strategy"))
     rule = None if refund is None else read_refund(refund)
+    question: Question | None = None
     if scenario is not None:
         question = read_question(scenario, set_, price)
         name = question.scenario.strategies[strategy_number(question, strategy)].name
@@ -84,24 +91,31 @@ def budget(
     if more:
         raise InputError(Problem("one plan has a budget, not several", key="--plan", value=plan))
     real = None if actual is None else read_actual(actual)
+    (way,), bursts = with_bursts([way], question, length, burst)
     try:
         billed = billed_until(way, length)
     except InputError as error:
         raise (error if key is None else rekeyed(error, key)) from None
     if billed is None:
         raise InputError(Problem("no lease begins within these months", key="--months", value=length))
-    _show(way, billed, length, real, format_)
+    _show(way, billed, length, real, bursts, format_)
 
 
 def _show(
-    way: Way, billed: Billed, months: int, real: Sequence[BudgetLine] | None, format_: OutputFormat
+    way: Way,
+    billed: Billed,
+    months: int,
+    real: Sequence[BudgetLine] | None,
+    bursts: Sequence[ExpectedBurst],
+    format_: OutputFormat,
 ) -> None:
     rows = monthly_table(billed.ledger, billed.scenario)
     lines = budget_lines(billed.ledger)
     found = None if real is None else variance(lines, real)
-    notes = _notes(way, billed)
+    notes = _notes(way, billed, bursts)
     if format_ is OutputFormat.JSON:
-        print_json(_json(way, billed, months, rows, lines, real, found, notes))
+        document = _json(way, billed, months, rows, lines, real, found, notes)
+        print_json({**document, "bursts": bursts_json(bursts)})
         return
     unit = billed.ledger.currency
     length = "1 month" if months == 1 else f"{months} months"
@@ -170,13 +184,12 @@ def _rate(planned: BudgetLine | None, actual: BudgetLine | None) -> Decimal:
     return as_decimal(Fraction(actual.quantity) * (Fraction(actual.price) - Fraction(planned.price)))
 
 
-def _notes(way: Way, billed: Billed) -> list[str]:
+def _notes(way: Way, billed: Billed, bursts: Sequence[ExpectedBurst]) -> list[str]:
     notes = [
         "Cost accrues evenly over usable time; the cost by month is the budget line.",
         "Everything ends with the last month.",
+        *burst_notes([way], bursts),
     ]
-    if way.strategy.burst is not None:
-        notes.append("Burst rentals are left out: what they cost depends on the jobs.")
     if any(lease.plan == "hourly" for lease in way.strategy.leases):
         notes.append("Cards by the hour are rented all the time.")
     return [*notes, *billed.ledger.assumptions]

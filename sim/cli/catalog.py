@@ -58,7 +58,7 @@ def catalog(
     found = {
         name: item
         for name, item in view.items(load_catalog(own)).items()
-        if find.casefold() in item.model_dump_json().casefold()
+        if any(find.casefold() in text.casefold() for text in _texts(item))
     }
     if format_ is OutputFormat.JSON:
         print_json({part.value: [item.model_dump(mode="json") for item in found.values()]})
@@ -74,6 +74,21 @@ def catalog(
     heading("Sources")
     for source, names in by_source.items():
         say(f"- {', '.join(names)}: {source}")
+
+
+def _texts(value: object) -> Iterable[str]:
+    """Every value within one entry, keys of tables (plans) too; not the names of fields: `mig` is one."""
+    if isinstance(value, Strict):
+        for _, field in value:
+            yield from _texts(field)
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from (str(key), *_texts(inner))
+    elif isinstance(value, tuple | list):
+        for inner in value:
+            yield from _texts(inner)
+    else:
+        yield str(value)
 
 
 def _offer_row(offer: Offer) -> Iterable[Row]:

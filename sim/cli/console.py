@@ -12,12 +12,10 @@ import io
 import json
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console, RenderableType
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:  # rich is imported where something is laid out: every command imports this module
+    from rich.console import Console, RenderableType
 
 __all__ = [
     "PIPE_WIDTH",
@@ -74,6 +72,8 @@ def errors() -> Console:
 
 def say(text: object = "", style: str = "") -> None:
     """Print one paragraph on stdout, wrapped at words."""
+    from rich.text import Text
+
     _console(sys.stdout).print(Text(visible(text), style=style), soft_wrap=False)
 
 
@@ -85,6 +85,8 @@ def heading(text: str) -> None:
 
 def complain(message: str, label: str = "Error") -> None:
     """Print a message on stderr. It is not wrapped, so that a path in it can be copied."""
+    from rich.text import Text
+
     errors().print(Text.assemble((f"{label}: ", "bold red"), visible(message)), soft_wrap=True)
 
 
@@ -101,6 +103,10 @@ def print_table(
 
     Text is wrapped where the terminal is narrow; a number is never cut or broken.
     """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1))
     for position, name in enumerate(columns):
         is_text = position in text
@@ -118,5 +124,7 @@ def print_parts(parts: RenderableType) -> None:
 
 
 def _console(stream: Any) -> Console:
+    from rich.console import Console
+
     width = None if stream.isatty() else PIPE_WIDTH
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)

@@ -11,7 +11,7 @@ import typer
 from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.finance_options import read_number
 from sim.cli.options import FormatOption, OutputFormat, PriceOption, SeedOption, SetOption, StrategyOption
-from sim.cli.options_detail import RunArgument, detail_of
+from sim.cli.options_detail import ReplicationOption, RunArgument, detail_of
 from sim.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def costs(
             "Default: the offer's own price by the hour, where it has one.",
         ),
     ] = None,
-    replication: Annotated[int, typer.Option(min=0, help="Which replication, from 0.")] = 0,
+    replication: ReplicationOption = 0,
     set_: SetOption = None,
     seed: SeedOption = None,
     price: PriceOption = None,

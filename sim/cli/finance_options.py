@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -15,9 +14,10 @@ from pydantic import ValidationError
 
 from sim.billing.finance.downside import Ends
 from sim.cli.options import PriceLevel
-from sim.errors import InputError, Problem, RunError
+from sim.errors import InputError, Problem
 from sim.model.contract import PriceChoice
 from sim.model.terms import Refund
+from sim.whole_file import write_whole
 
 __all__ = [
     "ChartOption",
@@ -153,13 +153,4 @@ def split_names(text: str, known: Sequence[str], option: str) -> list[str]:
 
 def write_chart(path: Path, picture: bytes) -> None:
     """Write a picture whole or not at all; RunError where the disk does not take it."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(picture)
-        draft.replace(path)
-    except OSError as error:
-        msg = f"the chart cannot be written to {path}: {error.strerror}; choose another --out FILE.png"
-        raise RunError(msg) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, picture, "the chart", "choose another --out FILE.png")

@@ -134,12 +134,7 @@ def _margin(row: FitRow) -> str:
     """GiB left, marked where they are fewer than the predictions are good for."""
     if row.margin_gib is None or row.usable_gib is None:
         return DASH
-    tight = row.margin_gib < _TIGHT * row.usable_gib
-    return f"{_gib(row.margin_gib)}{' tight' if tight else ''}"
-
-
-_TIGHT = 0.1
-"""Share of a card below which a margin is marked: about what held-out predictions of memory are off by."""
+    return f"{_gib(row.margin_gib)}{' tight' if row.tight else ''}"
 
 
 def _support(row: FitRow) -> str:

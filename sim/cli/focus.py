@@ -17,7 +17,7 @@ from sim.cli.options import (
     StrategyOption,
     check_file,
 )
-from sim.cli.options_detail import RunArgument, detail_of
+from sim.cli.options_detail import ReplicationOption, RunArgument, detail_of
 
 __all__ = ["focus"]
 
@@ -56,20 +56,21 @@ def focus(
             help="Effective cost of tax: accrued, with the time it belongs to (FOCUS 1.2), or as billed.",
         ),
     ] = TaxChoice.ACCRUED,
+    replication: ReplicationOption = 0,
     set_: SetOption = None,
     price: PriceOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Export a run's cost and usage in the format of FOCUS 1.2, as CSV or Parquet.
 
-    RUN is a folder of results, whose replication 0 is taken, or a scenario, of which one run is made.
+    RUN is a folder of results, of which one replication is taken, or a scenario, of which one run is made.
     docs/focus.md says what stands in each column.
     """
     from sim.billing.focus import focus_rows
     from sim.experiments.focus_files import ENDINGS, write_focus
 
     check_file(out, "-o", ENDINGS, [run] if run.is_file() else [])
-    found = detail_of(run, strategy, price, set_)
+    found = detail_of(run, strategy, price, set_, replication)
     scenario, ledger = found.question.scenario, found.run.ledger
     rows = [
         *focus_rows(
@@ -91,6 +92,7 @@ def focus(
                 "focus_version": "1.2",
                 "rows": number,
                 "strategy": found.run.strategy,
+                "replication": replication,
                 "grain": grain.value,
                 "tax_effective": tax.value,
                 "currency": ledger.currency,
@@ -100,6 +102,6 @@ def focus(
         )
         return
     say(
-        f"{out} holds {number:,} rows of FOCUS 1.2 for strategy {found.run.strategy}: usage by the "
-        f"{grain.value}, {ledger.accrued:,} {ledger.currency} of accrued cost."
+        f"{out} holds {number:,} rows of FOCUS 1.2 for strategy {found.run.strategy}, replication "
+        f"{replication}: usage by the {grain.value}, {ledger.accrued:,} {ledger.currency} of accrued cost."
     )

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from sim.errors import InputError, Problem, RunError
+from sim.errors import InputError, Problem
 from sim.load_shipped import shipped_files
+from sim.whole_file import write_whole
 
 __all__ = ["init"]
 
@@ -30,13 +31,8 @@ def init(
     wanted = {folder / "scenarios" / name: source.read_bytes() for source, name in shipped_files()}
     wanted[folder / OUTPUTS] = ABOUT_OUTPUTS.encode()
     missing = _missing(wanted)
-    try:
-        for path, content in missing.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-    except OSError as error:
-        msg = f"cannot write below {folder}: {error.strerror or error}"
-        raise RunError(msg) from error
+    for path, content in missing.items():
+        write_whole(path, content, "a shipped file", "choose another FOLDER")
     for path in missing:
         typer.echo(f"  {path}")
     if not missing:

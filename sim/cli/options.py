@@ -8,12 +8,14 @@ import tempfile
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from sim.errors import InputError, Problem
-from sim.load import Question, load
+
+if TYPE_CHECKING:
+    from sim.load import Question
 
 __all__ = [
     "CatalogOption",
@@ -87,6 +89,8 @@ def read_question(
     file: Path, changes: list[str] | None, price: PriceLevel | None = None, seed: int | None = None
 ) -> Question:
     """Load a scenario as the options ask for it; InputError with every problem found."""
+    from sim.load import load  # here: commands that read no scenario have options too
+
     question = load(file, changes or ())
     if seed is not None:
         experiment = question.scenario.experiment.model_copy(update={"seed": seed})

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from sim.cli.options import PriceLevel, read_question, strategy_number
 from sim.errors import InputError, Problem
-from sim.experiments.again import Detail, again, detail
-from sim.experiments.stored import open_run
 
-__all__ = ["RunArgument", "detail_of", "run_folder"]
+if TYPE_CHECKING:
+    from sim.experiments.again import Detail
+
+__all__ = ["ReplicationOption", "RunArgument", "detail_of", "run_folder"]
 
 RunArgument: TypeAlias = Annotated[
     Path,
@@ -22,6 +23,7 @@ RunArgument: TypeAlias = Annotated[
         metavar="RUN",
     ),
 ]
+ReplicationOption: TypeAlias = Annotated[int, typer.Option(min=0, help="Which replication, from 0.")]
 
 
 def run_folder(run: Path, out: Path = Path("outputs")) -> Path:
@@ -45,6 +47,8 @@ def detail_of(
     seed: int | None = None,
 ) -> Detail:
     """The run that the options ask for; InputError for options that a folder of results cannot follow."""
+    from sim.experiments.again import again, detail  # here: a page of help makes no run
+
     run = run_folder(run)
     if not run.is_dir():
         question = read_question(run, changes, price)
@@ -53,12 +57,13 @@ def detail_of(
     given = {
         "--set": changes or None,
         "--price": price,
-        "--replication": replication or None,
         "--seed": seed,
     }
     problems = [Problem(rule, key=key, value=str(value)) for key, value in given.items() if value is not None]
     if problems:
         raise InputError(problems)
+    from sim.experiments.stored import open_run
+
     stored = open_run(run)
     question = dataclasses.replace(stored.question, path=run)
-    return again(stored, strategy_number(question, strategy))
+    return again(stored, strategy_number(question, strategy), replication)

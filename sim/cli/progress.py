@@ -10,16 +10,11 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from sim.cli.console import errors, is_terminal
-from sim.experiments.decision import WAIT, ranked_by
-from sim.experiments.metric_interval import metric_interval
-from sim.metrics import METRICS
-from sim.model.scenario import Scenario
 
 if TYPE_CHECKING:
     from sim.experiments.sample import Sample
+    from sim.model.scenario import Scenario
 
 __all__ = ["ProgressForm", "shown_progress"]
 
@@ -54,6 +49,8 @@ def shown_progress(
     if form is ProgressForm.JSON:
         yield _line if scenario is None else _Narrowing(scenario)
     elif form is ProgressForm.AUTO and is_terminal():
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, TimeRemainingColumn(), console=errors(), transient=True) as bar:
             task = bar.add_task(title, total=None)
@@ -71,6 +68,8 @@ class _Narrowing:
     """JSON lines with the intervals of money and wait over the replications that were seen."""
 
     def __init__(self, scenario: Scenario) -> None:
+        from sim.experiments.decision import WAIT, ranked_by  # here: a help text needs no statistics
+
         self._metrics = (ranked_by(scenario), WAIT)
         self._confidence = scenario.experiment.confidence
         self._values: dict[str, list[list[float | None]]] = {
@@ -90,6 +89,8 @@ class _Narrowing:
             _line(done, total, note)
             return
         self._told = now
+        from sim.metrics import METRICS
+
         rows = [
             {
                 "strategy": name,
@@ -103,6 +104,8 @@ class _Narrowing:
         _line(done, total, note, rows)
 
     def _interval(self, metric: str, values: list[float | None]) -> dict[str, float | int | None]:
+        from sim.experiments.metric_interval import metric_interval
+
         found = metric_interval(metric, values, self._confidence)
         return {"mean": found.mean, "low": found.low, "high": found.high, "n": found.n}
 

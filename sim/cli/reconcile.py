@@ -20,7 +20,7 @@ from sim.cli.options import (
     read_question,
     strategy_number,
 )
-from sim.cli.options_detail import run_folder
+from sim.cli.options_detail import ReplicationOption, run_folder
 from sim.errors import InputError, Problem
 from sim.experiments.invoice_file import read_invoice
 from sim.experiments.quote import quote
@@ -33,9 +33,9 @@ __all__ = ["reconcile"]
 
 
 def reconcile(
-    invoice: Annotated[Path, typer.Argument(metavar="INVOICE.csv", help="The provider's invoice.")],
+    invoice: Annotated[Path, typer.Argument(metavar="INVOICE.csv|.xlsx", help="The provider's invoice.")],
     run: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Folder of a run: the ledger of its replication 0.")
+        Path | None, typer.Option(metavar="RUN", help="Folder of a run: the ledger of one replication.")
     ] = None,
     scenario: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Scenario whose leases are billed without a run.")
@@ -43,6 +43,7 @@ def reconcile(
     strategy: Annotated[
         str | None, typer.Option(metavar="NAME", help="Strategy whose ledger it is; default: the first.")
     ] = None,
+    replication: ReplicationOption = 0,
     column: Annotated[
         list[str] | None,
         typer.Option(metavar="FIELD=HEADER", help="Which column holds a field, such as amount=实付."),
@@ -52,6 +53,9 @@ def reconcile(
         typer.Option(
             metavar="TEXT=OFFER|LEASE", help="What words of the invoice stand for; may be repeated."
         ),
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Sheet of a workbook; default: the first.")
     ] = None,
     from_: Annotated[
         str | None, typer.Option("--from", metavar="MONTH", help="First month of the ledger, 2026-01.")
@@ -68,14 +72,14 @@ def reconcile(
 ) -> None:
     """Hold a real invoice against the ledger, line by line, and split each difference into its causes."""
     months = _month(from_, "--from"), _month(until, "--until")
-    ledger, offers, notes = _ledger(run, scenario, strategy, set_, price)
+    ledger, offers, notes = _ledger(run, scenario, strategy, replication, set_, price)
     items = _pairs(item, "--item", "TEXT=OFFER")
     known = tuple(dict.fromkeys(n for line in ledger.charges for n in (line.offer, line.lease)))
     for target in items.values():
         if target not in known:
             rule = "words of an invoice stand for an offer or a lease of the ledger"
             raise InputError(Problem(rule, key="--item", value=target, known=known))
-    read = read_invoice(invoice, _pairs(column, "--column", "FIELD=HEADER"), ledger.currency)
+    read = read_invoice(invoice, _pairs(column, "--column", "FIELD=HEADER"), ledger.currency, sheet)
     found = held_against(read, ledger, offers, months, items, notes)
     if format_ is OutputFormat.JSON:
         print_json(found.to_json())
@@ -89,6 +93,7 @@ def _ledger(
     run: Path | None,
     scenario: Path | None,
     strategy: str | None,
+    replication: int,
     set_: list[str] | None,
     price: PriceLevel | None,
 ) -> tuple[Ledger, Mapping[str, Offer], tuple[str, ...]]:
@@ -101,11 +106,15 @@ def _ledger(
             rule = "a run is taken as it was billed; bill it again with fleetsim rebill first"
             raise InputError(Problem(rule, key="--set" if set_ else "--price"))
         from sim.experiments.stored import open_run
+        from sim.experiments.stored_replication import ledger_of
 
         stored = open_run(run_folder(run))
         name = stored.strategies[strategy_number(stored.question, strategy)]
-        note = f"The ledger is that of strategy {name!r}, replication 0."
-        return stored.ledger(name), stored.question.catalog.offers, (note,)
+        note = f"The ledger is that of strategy {name!r}, replication {replication}."
+        return ledger_of(stored, name, replication), stored.question.catalog.offers, (note,)
+    if replication:
+        rule = "leases alone are billed without a run, so there are no replications: give a --run"
+        raise InputError(Problem(rule, key="--replication", value=replication))
     assert scenario is not None  # noqa: S101 - one of the two is given
     question = read_question(scenario, set_, price)
     found = quote(question, strategy_number(question, strategy))

@@ -10,7 +10,8 @@ import typer
 from sim.cli.console import print_json, say
 from sim.cli.options import FormatOption, OutputFormat, check_file
 from sim.cli.runs import OUTPUTS, RunName
-from sim.errors import InputError, Problem, RunError
+from sim.errors import InputError, Problem
+from sim.whole_file import write_whole
 
 __all__ = ["report"]
 
@@ -103,13 +104,4 @@ def _refuse_runs(output: Path) -> None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(data)
-        draft.replace(path)
-    except OSError as error:
-        msg = f"the page cannot be written to {path}: {error.strerror}; choose another --output FILE.html"
-        raise RunError(msg) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, data, "the page", "choose another --output FILE.html")

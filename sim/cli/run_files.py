@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from sim.cli.options import check_file
-from sim.errors import RunError
 from sim.load import Question
 from sim.replication import RunResult
+from sim.whole_file import write_whole
 
 if TYPE_CHECKING:
     from sim.experiments.events import Events
@@ -65,13 +65,4 @@ def _draw(trace: Events, title: str, since: str, path: Path) -> None:
     from sim.report.plots_style import png
 
     picture = png(gantt(trace.table(GANTT_COLUMNS).to_pandas(), title, since))
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(picture)
-        draft.replace(path)
-    except OSError as error:
-        msg = f"the chart cannot be written to {path}: {error.strerror}; choose another --gantt FILE.png"
-        raise RunError(msg) from error
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(path, picture, "the chart", "choose another --gantt FILE.png")

@@ -29,7 +29,9 @@ OUTPUTS = Path("outputs")
 
 def runs() -> typer.Typer:
     """The group with every command of the table."""
-    group = typer.Typer(name="runs", no_args_is_help=True, rich_markup_mode=None, help=_group.__doc__)
+    group = typer.Typer(
+        name="runs", no_args_is_help=True, rich_markup_mode=None, add_completion=False, help=_group.__doc__
+    )
     group.callback()(_group)
     for name, command in RUNS.items():
         group.command(name)(command)

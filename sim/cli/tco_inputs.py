@@ -51,7 +51,7 @@ def read_inputs(file: Path | None, preset: str | None, settings: Sequence[str]) 
     """The inputs, and the name of the preset below them; InputError with every place that is wrong."""
     document = Document("", {}, {}) if file is None else _document(file)
     name = preset if preset is not None else document.data.get("preset", "illustration")
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         key, line = ("--preset", None) if preset is not None else ("preset", document.line(("preset",)))
         rule, where = "there is no such preset", None if preset is not None else document.name
         raise InputError(Problem(rule, where, line, key, name, tuple(PRESETS)))

@@ -9,7 +9,7 @@ import typer
 
 from sim.cli.console import print_json, say
 from sim.cli.options import FormatOption, OutputFormat, check_file
-from sim.cli.options_detail import run_folder
+from sim.cli.options_detail import ReplicationOption, run_folder
 
 __all__ = ["workbook"]
 
@@ -17,6 +17,7 @@ __all__ = ["workbook"]
 def workbook(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run: outputs/SCENARIO/RUN.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
+    replication: ReplicationOption = 0,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Write the money of a stored run as a workbook: cash flow, invoices, ledger, indicators, comparison."""
@@ -25,9 +26,17 @@ def workbook(
 
     check_file(output, "--output", (".xlsx",))
     stored = open_run(run_folder(run))
-    book = book_of(stored)
+    book = book_of(stored, replication=replication)
     book.save(output)
     if format_ is OutputFormat.JSON:
-        print_json({"run": stored.manifest["run_id"], "file": str(output), "sheets": list(book.sheets)})
+        print_json(
+            {
+                "run": stored.manifest["run_id"],
+                "replication": replication,
+                "file": str(output),
+                "sheets": list(book.sheets),
+            }
+        )
         return
-    say(f"{output} holds the sheets {', '.join(book.sheets)}.")
+    which = f" of replication {replication}" if replication else ""
+    say(f"{output} holds the sheets {', '.join(book.sheets)}{which}.")

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import typer
 
-from sim.cli.workload_check import check_file
-from sim.cli.workload_fit import fit_file
-from sim.cli.workload_import import import_file
-from sim.cli.workload_replay import replay_file
-from sim.cli.workload_show import show
+from sim.cli.later import Later, Table, table_group
 
 __all__ = ["WORKLOAD", "workload"]
 
@@ -20,13 +13,13 @@ def workload() -> typer.Typer:
     """The group with every command of the table."""
     group = typer.Typer(
         name="workload",
+        cls=table_group(WORKLOAD),
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Recorded jobs: import what a scheduler or a spreadsheet has, and look at it.",
+        add_completion=False,
+        help=_group.__doc__,
     )
     group.callback()(_group)
-    for name, command in WORKLOAD.items():
-        group.command(name)(command)
     return group
 
 
@@ -34,11 +27,26 @@ def _group() -> None:
     """Recorded jobs: import what a scheduler or a spreadsheet has, and look at it."""
 
 
-WORKLOAD: Mapping[str, Callable[..., Any]] = {
-    "import": import_file,
-    "show": show,
-    "fit": fit_file,
-    "check": check_file,
-    "replay": replay_file,
+WORKLOAD: Table = {
+    "import": Later(
+        "sim.cli.workload_import:import_file",
+        "Import recorded jobs: sacct -p/-P, SWF, CSV, TSV, Excel, Parquet or JSON lines, "
+        "to one Parquet file.",
+    ),
+    "show": Later(
+        "sim.cli.workload_show:show",
+        "Show recorded jobs: arrivals by hour and weekday, run times, widths and load over time.",
+    ),
+    "fit": Later(
+        "sim.cli.workload_fit:fit_file",
+        "Learn a workload from recorded jobs: arrivals, batches, cards, run times and how jobs end.",
+    ),
+    "check": Later(
+        "sim.cli.workload_check:check_file",
+        "Hold a workload against recorded jobs: counts, run times, cards, load, and waits on one fleet.",
+    ),
+    "replay": Later(
+        "sim.cli.workload_replay:replay_file",
+        "Play recorded jobs on a fleet and show recorded waits beside the simulated ones.",
+    ),
 }
-"""Name of a command under `fleetsim workload` -> its function."""

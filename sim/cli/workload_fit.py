@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +17,7 @@ from sim.cli.workload_record import (
     UntilOption,
     read_jobs,
 )
-from sim.errors import RunError
+from sim.whole_file import write_whole
 from sim.workload.fit import ClassFit, WorkloadFit, fit_workload
 from sim.workload.fit_text import remarks, scenario_text
 from sim.workload.wording import counted
@@ -135,14 +133,4 @@ def _retries(one: ClassFit) -> dict[str, Any] | None:
 
 
 def _write(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        draft.replace(path)
-    except OSError as error:
-        msg = f"the workload cannot be written to {path}: {error.strerror or error}; choose another -o FILE"
-        raise RunError(msg) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+    write_whole(path, text.encode("utf-8"), "the workload", "choose another -o FILE")

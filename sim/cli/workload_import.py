@@ -16,6 +16,7 @@ from sim.cli.options import FormatOption, OutputFormat, check_file
 from sim.cli.workload_options import (
     CardOption,
     ColumnsOption,
+    DatesOption,
     DecimalOption,
     DrawSeedOption,
     FleetOption,
@@ -51,6 +52,7 @@ def import_file(
     mapped: MapOption = None,
     unit: UnitOption = None,
     decimal: DecimalOption = ".",
+    dates: DatesOption = None,
     sheet: SheetOption = None,
     timezone: ZoneOption = None,
     team_column: TeamColumnOption = None,
@@ -88,6 +90,7 @@ def import_file(
         map_file=map_file,
         unit=None if unit is None else unit.value,
         decimal=_decimal(decimal),
+        dates=None if dates is None else dates.value,
         sheet=sheet,
         timezone=timezone,
         team=team_column,

@@ -11,6 +11,8 @@ import typer
 __all__ = [
     "CardOption",
     "ColumnsOption",
+    "DateOrder",
+    "DatesOption",
     "DecimalOption",
     "DrawSeedOption",
     "FleetOption",
@@ -42,6 +44,13 @@ class TimeUnit(StrEnum):
     MIN = "min"
     H = "h"
     D = "d"
+
+
+class DateOrder(StrEnum):
+    """Which number comes first in a date such as 3/2/2026."""
+
+    DAY_FIRST = "day-first"
+    MONTH_FIRST = "month-first"
 
 
 Text: TypeAlias = str | None
@@ -79,6 +88,9 @@ UnitOption: TypeAlias = Annotated[
 ]
 DecimalOption: TypeAlias = Annotated[
     str, typer.Option(metavar=".|,", help="Decimal sign of numbers in a table.")
+]
+DatesOption: TypeAlias = Annotated[
+    DateOrder | None, typer.Option(help="Order of dates such as 3/2/2026; default: they are not read.")
 ]
 SheetOption: TypeAlias = Annotated[
     Text, typer.Option(metavar="NAME", help="Sheet of a workbook; default: the first.")

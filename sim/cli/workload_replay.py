@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,9 +22,10 @@ from sim.cli.workload_record import (
     recorded_waits,
 )
 from sim.decisions.policies import POLICIES
-from sim.errors import InputError, Problem, RunError
+from sim.errors import InputError, Problem
 from sim.experiments.replay import Distance, Replay, compared, replay_on_cards, replay_on_strategy
 from sim.load import load
+from sim.whole_file import write_whole
 from sim.workload.wording import counted
 
 __all__ = ["replay_file"]
@@ -159,16 +158,6 @@ def _written(pictures: Mapping[str, bytes], folder: Path) -> list[Path]:
     written = []
     for name, picture in pictures.items():
         path = folder / name
-        draft = path.with_name(f".{name}.{os.getpid()}.part")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(picture)
-            draft.replace(path)
-        except OSError as error:
-            msg = f"the chart cannot be written to {path}: {error.strerror}; choose another -o FOLDER"
-            raise RunError(msg) from error
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
+        write_whole(path, picture, "the chart", "choose another -o FOLDER")
         written.append(path)
     return written

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +10,8 @@ import typer
 
 from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.options import FormatOption, OutputFormat, check_folder
-from sim.errors import InputError, Problem, RunError
+from sim.errors import InputError, Problem
+from sim.whole_file import write_whole
 from sim.workload.wording import counted
 
 if TYPE_CHECKING:
@@ -42,9 +41,10 @@ def show(
         if out.exists() and not out.is_dir():
             raise InputError(Problem("charts need a folder; this is a file", key="-o", value=str(out)))
         check_folder(out)
-    from sim.workload.describe import describe  # here: pandas takes long to import
+    from sim.cli.workload_record import jobs_of  # here: pandas takes long to import
+    from sim.workload.describe import describe
 
-    jobs, about = _jobs(file)
+    jobs, about = jobs_of(file)
     found = describe(jobs, about)
     written = [] if out is None else _draw(found, jobs, out)
     if format_ is OutputFormat.JSON:
@@ -55,36 +55,13 @@ def show(
         say(f"{path}")
 
 
-def _jobs(file: Path) -> tuple[pa.Table, Any]:
-    """Jobs of an import as they stand; anything else is imported by its plain reading."""
-    from sim.workload.imports import import_jobs
-    from sim.workload.normal import open_trace
-
-    if file.suffix.lower() == ".parquet":
-        with open_trace(file) as trace:
-            if trace.about:
-                return trace.table(), trace.about
-    found = import_jobs(file)
-    return found.jobs, found.about
-
-
 def _draw(found: Description, jobs: pa.Table, folder: Path) -> list[Path]:
     from sim.report.plots_workload import render_workload
 
     written = []
     for name, picture in render_workload(found, jobs).items():
         path = folder / name
-        draft = path.with_name(f".{name}.{os.getpid()}.part")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(picture)
-            draft.replace(path)
-        except OSError as error:
-            msg = f"the chart cannot be written to {path}: {error.strerror}; choose another -o FOLDER"
-            raise RunError(msg) from error
-        finally:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
+        write_whole(path, picture, "the chart", "choose another -o FOLDER")
         written.append(path)
     return written
 

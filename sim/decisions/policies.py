@@ -36,12 +36,12 @@ class Policy:
 
 def first_come(job: QueuedJob, _: PolicyParameters) -> SortKey:
     """Order of submission."""
-    return (job.submit_us, job.id)
+    return (job.released_us, job.id)
 
 
 def shortest(job: QueuedJob, _: PolicyParameters) -> SortKey:
     """Shortest time limit (or expected run time) first."""
-    return (job.estimate_us, job.submit_us, job.id)
+    return (job.estimate_us, job.released_us, job.id)
 
 
 def most_urgent(job: QueuedJob, parameters: PolicyParameters) -> SortKey:
@@ -51,14 +51,14 @@ def most_urgent(job: QueuedJob, parameters: PolicyParameters) -> SortKey:
     jobs gain alike, so their order never changes while they wait and can be a fixed key.
     """
     if parameters.aging_us is not None:
-        return (job.submit_us - job.priority * parameters.aging_us, job.submit_us, job.id)
-    return (-job.priority, job.submit_us, job.id)
+        return (job.released_us - job.priority * parameters.aging_us, job.released_us, job.id)
+    return (-job.priority, job.released_us, job.id)
 
 
 def earliest_deadline(job: QueuedJob, _: PolicyParameters) -> SortKey:
     """Earliest deadline first; jobs without a deadline last."""
     deadline = float("inf") if job.deadline_at_us is None else job.deadline_at_us
-    return (deadline, job.submit_us, job.id)
+    return (deadline, job.released_us, job.id)
 
 
 def least_used(use_card_us: float, first_job: int) -> SortKey:

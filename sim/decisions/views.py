@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Protocol
 
 from sim.units import Micros
 
 __all__ = ["PoolView", "QueuedJob", "WayView"]
 
 
-class QueuedJob(NamedTuple):
-    """A job in the queue, as a queue policy sees it."""
+class QueuedJob(Protocol):
+    """A job in the queue, as a queue policy sees it: the engine's own record of it, to be read only."""
 
-    id: int
-    """Order of submission."""
-    submit_us: Micros
-    estimate_us: Micros
-    """The user's time limit; where there is none, the expected run time."""
-    priority: int
-    deadline_at_us: Micros | None
-    """Instant by which the job should have ended."""
-    team: str
+    @property
+    def id(self) -> int:
+        """Order of submission."""
+
+    @property
+    def released_us(self) -> Micros:
+        """When it was submitted; again, where it failed by itself before."""
+
+    @property
+    def estimate_us(self) -> Micros:
+        """The user's time limit; where there is none, the expected run time."""
+
+    @property
+    def priority(self) -> int:
+        """Larger is more urgent."""
+
+    @property
+    def deadline_at_us(self) -> Micros | None:
+        """Instant by which the job should have ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ arrivals, then one decision, then the clock of the oldest waiter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 from typing import Any, Protocol
 
@@ -84,15 +84,16 @@ class Clock(simpy.Environment):
         """Let a moment come at its time, in its place among those of that instant."""
         heappush(self._queue, (at_us, order, next(self._eid), moment))  # type: ignore[misc]
 
-    def play(self, until_us: Micros, next_us: Micros, arrive: Callable[[], Micros]) -> None:
+    def play(self, until_us: Micros, arrivals: Iterator[Micros]) -> None:
         """Let everything before `until_us` happen.
 
-        `next_us` is the time of the first arrival; `arrive` lets it happen and gives the time of
-        the next.
+        `arrivals` gives the time of the first arrival; asked again, it lets that one happen and gives
+        the time of the next. The last time it gives is `until_us` or later.
         """
         queue: list[Any] = self._queue
         pop = heappop
         arrival, decision = Order.ARRIVAL, Order.DECISION
+        next_us = next(arrivals)
         end = (until_us, -1)
         queue.append(end)  # a stop at the far end, so that the queue is never empty
         heapify(queue)
@@ -101,7 +102,7 @@ class Clock(simpy.Environment):
             at_us = head[0]
             if next_us < at_us or (next_us == at_us and head[1] > arrival):
                 self._now = self.now_us = next_us
-                next_us = arrive()
+                next_us = next(arrivals)
             elif at_us >= until_us:
                 break
             else:

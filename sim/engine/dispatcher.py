@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from sim.decisions.policies import POLICIES
 from sim.decisions.sharing import alone_only
@@ -14,10 +13,11 @@ from sim.engine.capacity import capacity_steps
 from sim.engine.clock import Clock
 from sim.engine.conservative import ConservativeQueue
 from sim.engine.execution import Executor, Run, Stay
+from sim.engine.fair import FairQueue
 from sim.engine.fleet import Pool
 from sim.engine.placer import Placer, SharingPlacer, Spot
 from sim.engine.preemption import Preemption
-from sim.engine.queue import FairQueue, Follower, Line, Queue, Room
+from sim.engine.queue import Follower, Line, Queue, Ranking, Room, SkippingQueue
 from sim.model.fleet import FleetPlan, PolicyParameters
 from sim.model.job import JobShape
 from sim.model.rates import RateTable
@@ -57,8 +57,7 @@ class Dispatcher:
         self._queue = self._line(plan)
         self._decides: Callable[[], None] = self._decide
         if self._follow is None and not any(pool.burst for pool in pools):
-            # What `_decide` comes to; and nobody is told of starts, or makes room.
-            self._decides = partial(self._queue.start_what_fits, self._start_if_it_fits)
+            self._decides = self._decide_simply
 
     def _line(self, plan: FleetPlan) -> Line:
         policy, parameters = POLICIES[plan.policy], plan.parameters
@@ -73,11 +72,13 @@ class Dispatcher:
         if policy.by_team:
             self._follow = fair = FairQueue(parameters.half_life_us, lambda: self.executor.now)
             return fair
-        queue = Queue(policy, parameters, self._estimate, self._room(parameters))
+        ranking = Ranking(policy, parameters, self._estimate)
+        kind = SkippingQueue if policy.when_blocked == "skip" else Queue
+        queue = kind(ranking, self._room(parameters))
         if parameters.preempt_after_us is not None:
             self._follow = self._preemption = Preemption(
                 self.executor, self._placer, parameters.preempt_after_us,
-                queue.key, self.requeue, self._await_decision,
+                ranking.key, self.requeue, self._await_decision,
             )  # fmt: skip
         return queue
 
@@ -173,6 +174,10 @@ class Dispatcher:
         if self.burst is not None:
             self.burst.set_timer()
 
+    def _decide_simply(self) -> None:
+        """What `_decide` comes to where nobody is told of starts, makes room or rents more."""
+        self._queue.start_what_fits(self._start_if_it_fits)
+
     def _try_start(self, run: Run) -> bool:
         spot = self._placer.find(run)
         if spot is None and self._preemption is not None:
@@ -189,7 +194,8 @@ class Dispatcher:
         spot = self._placer.find(run)
         if spot is None:
             return False
-        self.executor.start(run, *spot)
+        pool, option, cards = spot
+        self.executor.start(run, pool, option, cards)
         return True
 
     def _begin(self, run: Run, spot: Spot) -> None:

@@ -166,7 +166,13 @@ class Executor:
         stay = run.stay
         now = self.env.now_us
         elapsed = now - stay.start_us
-        if stay.plain and elapsed >= stay.length_us and run.bad_us is None and not disk_lost(run):
+        where = run.saved_where
+        if (
+            stay.plain
+            and elapsed >= stay.length_us
+            and run.bad_us is None
+            and (where is None or where.machine.disk_epoch == run.saved_epoch)
+        ):
             self._finish(run, stay, now)
             return
         if stay.paced and isinstance(stay, PacedStay):

@@ -55,7 +55,8 @@ class Machine:
         self.down = 0
         """Token of the failure that brought it down; 0: in working order."""
         self.free = 0
-        self.indexed = 0
+        self.indexed = [True] + [False] * size
+        """Whether the pool's index names it among those with so many free cards; none is never looked for."""
         self.busy_card_us = 0
         self.down_card_us = 0
         self.away_card_us = 0
@@ -110,9 +111,11 @@ class Pool:
         self.has_snapshots = self._snapshots_us is not None
         """Whether data disks have snapshots, so that the past of jobs matters."""
         self._by_free: list[list[int]] = [[] for _ in range(self.size + 1)]
-        self._from = [range(count, self.size + 1) for count in range(self.size + 2)]
-        """Numbers of free cards that suffice for so many, the fewest first."""
-        self._widest = range(self.size, 0, -1)
+        """By number of free cards, a heap of the machines that have or had so many."""
+        rising = tuple(enumerate(self._by_free))
+        self._from = [rising[count:] for count in range(self.size + 2)]
+        """The part of the index that suffices for so many cards, the fewest first."""
+        self._widest = rising[:0:-1]
 
     # --- leases -----------------------------------------------------------------------------
 
@@ -323,31 +326,34 @@ class Pool:
     def _set_free(self, machine: Machine, free: int) -> None:
         self.free += free - machine.free
         machine.free = free
-        # One entry a machine and bucket at most: `indexed` is the set of buckets that name it.
-        if free and not machine.indexed >> free & 1:
-            machine.indexed |= 1 << free
+        if not machine.indexed[free]:
+            machine.indexed[free] = True
             heapq.heappush(self._by_free[free], machine.ordinal)
 
-    def _first(self, counts: range) -> Machine | None:
-        """Lowest machine with the first of these numbers of free cards; stale entries are dropped."""
-        for free in counts:
-            heap = self._by_free[free]
+    def _first(self, index: Sequence[tuple[int, list[int]]]) -> Machine | None:
+        """Lowest machine of the first part of the index that has one; stale entries are dropped."""
+        machines = self.machines
+        for free, heap in index:
             while heap:
-                machine = self.machines[heap[0]]
+                machine = machines[heap[0]]
                 if machine.free == free:
                     return machine
                 heapq.heappop(heap)
-                machine.indexed &= ~(1 << free)
+                machine.indexed[free] = False
         return None
 
     def _grab(self, machine: Machine, count: int) -> list[Card]:
-        taken: list[Card] = []
-        for card in machine.cards:
-            if card.held_by is None and not card.broken:
-                card.held_by = self  # until the job signs for it
-                taken.append(card)
-                if len(taken) == count:
-                    break
+        """The first free cards of a machine; the job that starts on them signs for them at once."""
+        cards = machine.cards
+        if machine.free == len(cards):
+            taken = cards[:count]
+        else:
+            taken = []
+            for card in cards:
+                if card.held_by is None and not card.broken:
+                    taken.append(card)
+                    if len(taken) == count:
+                        break
         self._set_free(machine, machine.free - count)
         return taken
 

@@ -40,6 +40,7 @@ class Placer:
         executor: Executor,
     ) -> None:
         self.rule = PLACEMENTS[plan.placement]
+        self._by_price = self.rule.by_price
         self.executor = executor
         for pool in pools:
             pool.emptiest_machine = self.rule.emptiest_machine
@@ -60,7 +61,7 @@ class Placer:
     def tries(self, run: Run) -> Sequence[Way]:
         """The ways of a job in the order in which they are tried now."""
         ways = self._tries[run.shape]
-        if not self.rule.by_price or len(ways) < 2:
+        if not self._by_price or len(ways) < 2:
             return ways
         job = run.job
         left = None if job.deadline_us is None else job.submit_us + job.deadline_us - self.executor.now
@@ -76,7 +77,7 @@ class Placer:
 
     def find(self, run: Run) -> Spot | None:
         """Take the first cards that the job can have now; None if it fits nowhere."""
-        tries = self.tries(run) if self.rule.by_price else self._tries[run.shape]
+        tries = self.tries(run) if self._by_price else self._tries[run.shape]
         for pool, option, touched in tries:
             if option.gpus <= pool.free:
                 cards = pool.take(option.gpus, option.spans, touched)

@@ -1,27 +1,24 @@
 """The queue in the order of a policy, kept so that no event ever scans it.
 
 `wait` policies look at one head. `skip` policies keep one heap for each shape of job: jobs of one
-shape fit or do not fit together, so only the heads are looked at. Fair share keeps one heap a team.
+shape fit or do not fit together, so only the heads are looked at. Fair share has a room of its own (`fair`).
 """
 
 from __future__ import annotations
 
 import heapq
-import math
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-from sim.decisions.policies import Policy, least_used
-from sim.decisions.views import QueuedJob
-from sim.engine.execution import Run, Stay
+from sim.decisions.policies import Policy
 from sim.engine.fleet import Pool
-from sim.engine.stay import turn
+from sim.engine.stay import Run, Stay
 from sim.model.fleet import PolicyParameters
 from sim.units import Micros
 
-__all__ = ["FairQueue", "Follower", "Line", "Queue", "Room"]
+__all__ = ["Follower", "Line", "Queue", "Ranking", "Room", "SkippingQueue"]
 
 Entry = tuple[Any, ...]
 """The key of a job, number by number, then the job. Every key ends with the job's id, so that two
@@ -56,16 +53,12 @@ class Follower(Protocol):
         """A job has left its cards now."""
 
 
-_seen: Callable[[Any], QueuedJob] = partial(tuple.__new__, QueuedJob)
-"""A `QueuedJob` of its fields in order: every job that waits needs one."""
-
-
 class _Waiting:
     """Jobs in the order of their keys. Most come in that order, and those need no heap."""
 
     __slots__ = ("early", "first", "in_turn", "least")
 
-    def __init__(self, least: int) -> None:
+    def __init__(self, least: int = 0) -> None:
         self.least = least
         """Fewest cards that one of them needs; 0 where nobody knows."""
         self.in_turn: deque[Entry] = deque()
@@ -75,14 +68,21 @@ class _Waiting:
         self.first: Entry | None = None
         """The first of all."""
 
-    def push(self, entry: Entry) -> None:
-        first = self.first
-        if first is None or entry < first:
-            self.first = entry
-        if not self.in_turn or self.in_turn[-1] < entry:
-            self.in_turn.append(entry)
+    def push(self, entry: Entry) -> bool:
+        """Add one; True if it is the first of all."""
+        in_turn = self.in_turn
+        if not in_turn:
+            in_turn.append(entry)
+        elif in_turn[-1] < entry:
+            in_turn.append(entry)
+            return False
         else:
             heapq.heappush(self.early, entry)
+        first = self.first
+        if first is not None and first < entry:
+            return False
+        self.first = entry
+        return True
 
     def drop_first(self) -> None:
         early, in_turn = self.early, self.in_turn
@@ -122,29 +122,34 @@ class Room:
         return most
 
 
-class Queue:
-    """Waiting jobs. `estimate` gives the expected run time of a job without a time limit.
+class Ranking:
+    """The order of a policy. `estimate` gives the expected run time of a job without a time limit."""
+
+    def __init__(
+        self, policy: Policy, parameters: PolicyParameters, estimate: Callable[[Run], Micros]
+    ) -> None:
+        self._rule = policy.key
+        self._parameters = parameters
+        self._estimate = estimate
+
+    def key(self, run: Run) -> tuple[float | int, ...]:
+        """Place of a job in the order, whether or not it waits."""
+        if run.estimate_us < 0:
+            run.estimate_us = self._estimate(run)
+        return self._rule(run, self._parameters)
+
+
+class _OneQueue(ABC):
+    """Jobs that wait, in one order. The first of an empty queue needs no place in it.
 
     `room`: None where a job may start though no card is free (it makes room, or shares a card).
     """
 
-    def __init__(
-        self,
-        policy: Policy,
-        parameters: PolicyParameters,
-        estimate: Callable[[Run], Micros],
-        room: Room | None = None,
-    ) -> None:
-        self._policy = policy
-        self._parameters = parameters
-        self._estimate = estimate
+    def __init__(self, ranking: Ranking, room: Room | None = None) -> None:
+        self._key = ranking.key
         self._room = room
-        self._by_shape = policy.when_blocked == "skip"
-        self._lines: dict[int, _Waiting] = {}
-        self._by_size: list[_Waiting] = []
-        """The same, those that need few cards first."""
         self._only: Run | None = None
-        """The one job that waits: most find an empty queue, and one job needs no order."""
+        """The one job that waits: most find an empty queue."""
         self.waiting = 0
 
     def push(self, run: Run) -> bool:
@@ -164,36 +169,52 @@ class Queue:
             only, self._only = self._only, None
             self._insert(only)
 
+    @abstractmethod
     def _insert(self, run: Run) -> bool:
-        shape = run.shape if self._by_shape else 0
-        line = self._lines.get(shape)
-        if line is None:
-            line = self._lines[shape] = _Waiting(0 if self._room is None else self._room.least[shape])
-            self._by_size = sorted(self._lines.values(), key=lambda line: line.least)
-        entry = (*self.key(run), run)
-        in_turn = line.in_turn
-        if in_turn and in_turn[-1] < entry:
-            in_turn.append(entry)
-            return False
-        line.push(entry)
-        return line.first is entry
+        """Give a job its place in the order; True if it is a head now."""
 
-    def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
-        """Offer jobs to `try_start` in the policy's order until what is left is blocked."""
+    def _start_the_only(self, try_start: Callable[[Run], bool]) -> bool:
+        """Offer the job that waits alone; True if it has started."""
         while self._only is not None:
             # Out of the queue before it is tried: making room for it may bring others in.
             only, self._only = self._only, None
             self.waiting -= 1
             if not try_start(only):
                 self.push(only)
-                return
-        if not self.waiting:
+                return False
+        return True
+
+    def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
+        """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
+        self._settle()
+        removed = [run for line in self._all_lines() for run in line.remove(unwanted)]
+        self.waiting -= len(removed)
+        return sorted(removed, key=lambda run: run.job.id)
+
+    @abstractmethod
+    def _all_lines(self) -> Iterable[_Waiting]:
+        """All that wait, but for one that waits alone."""
+
+
+class Queue(_OneQueue):
+    """The first holds all behind it."""
+
+    def __init__(self, ranking: Ranking, room: Room | None = None) -> None:
+        super().__init__(ranking, room)
+        self._line = _Waiting()
+
+    def _insert(self, run: Run) -> bool:
+        return self._line.push((*self._key(run), run))
+
+    def _all_lines(self) -> Iterable[_Waiting]:
+        return (self._line,)
+
+    def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
+        """Offer jobs to `try_start` in the policy's order until one is blocked."""
+        if self._only is not None and not self._start_the_only(try_start):
             return
-        if self._by_shape:
-            self._skip_what_does_not_fit(try_start)
-            return
-        line, room = self._lines.get(0), self._room
-        while line is not None and line.first is not None:
+        line, room = self._line, self._room
+        while line.first is not None:
             run: Run = line.first[-1]
             if room is not None and room.least[run.shape] > room.free():
                 return
@@ -202,8 +223,32 @@ class Queue:
             line.drop_first()
             self.waiting -= 1
 
-    def _skip_what_does_not_fit(self, try_start: Callable[[Run], bool]) -> None:
-        free = 1 if self._room is None else self._room.free()
+
+class SkippingQueue(_OneQueue):
+    """Jobs that do not fit now hold nobody: one heap a shape, of which only the heads are looked at."""
+
+    def __init__(self, ranking: Ranking, room: Room | None = None) -> None:
+        super().__init__(ranking, room)
+        self._lines: dict[int, _Waiting] = {}
+        self._by_size: list[_Waiting] = []
+        """The same, those that need few cards first."""
+
+    def _insert(self, run: Run) -> bool:
+        line = self._lines.get(run.shape)
+        if line is None:
+            line = self._lines[run.shape] = _Waiting(0 if self._room is None else self._room.least[run.shape])
+            self._by_size = sorted(self._lines.values(), key=lambda line: line.least)
+        return line.push((*self._key(run), run))
+
+    def _all_lines(self) -> Iterable[_Waiting]:
+        return self._lines.values()
+
+    def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
+        """Offer jobs to `try_start` in the policy's order until what is left is blocked."""
+        if self._only is not None and not self._start_the_only(try_start):
+            return
+        room = self._room
+        free = 1 if room is None else room.free()
         heads: list[tuple[Entry, _Waiting]] = []
         for line in self._by_size:
             if line.least > free:
@@ -214,108 +259,16 @@ class Queue:
             heapq.heapify(heads)
         while heads:
             head, line = heads[0]
-            if not try_start(head[-1]):
+            if line.least > free or not try_start(head[-1]):
                 heapq.heappop(heads)
                 continue
             line.drop_first()
             self.waiting -= 1
-            following = line.first
-            if following is None:
+            if room is not None:
+                free = room.free()
+                if free < self._by_size[0].least:
+                    return
+            if line.first is None:
                 heapq.heappop(heads)
             else:
-                heapq.heapreplace(heads, (following, line))
-
-    def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
-        """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
-        self._settle()
-        removed = [run for line in self._lines.values() for run in line.remove(unwanted)]
-        self.waiting -= len(removed)
-        return sorted(removed, key=lambda run: run.job.id)
-
-    def key(self, run: Run) -> tuple[float | int, ...]:
-        """Place of a job in the policy's order, whether or not it waits."""
-        number, _, _, submit_us, _, team, priority, deadline, limit, _, _ = run.job
-        deadline = None if deadline is None else submit_us + deadline
-        estimate = self._estimate(run) if limit is None else limit
-        view = _seen((number, run.released_us, estimate, priority, deadline, team))
-        return self._policy.key(view, self._parameters)
-
-
-class _TeamUse:
-    """Card-time of one team, where past use counts half after each half-life."""
-
-    __slots__ = ("at_us", "cards", "use_card_us")
-
-    def __init__(self) -> None:
-        self.use_card_us = 0.0
-        self.cards = 0
-        self.at_us: Micros = 0
-
-    def advance(self, now: Micros, rate: float) -> float:
-        """The use as of now; `rate` is the decay per microsecond."""
-        passed = (now - self.at_us) * rate
-        if passed:
-            self.use_card_us = self.use_card_us * math.exp(-passed) - self.cards / rate * math.expm1(-passed)
-            self.at_us = now
-        return self.use_card_us
-
-
-class FairQueue:
-    """One heap a team; the team with the least decayed use goes first, and its first job holds all."""
-
-    def __init__(self, half_life_us: Micros, now: Callable[[], Micros]) -> None:
-        self._rate = math.log(2) / half_life_us
-        self._now = now
-        self.dirty = True
-        self._heaps: dict[str, list[tuple[int, Run]]] = {}
-        self._uses: dict[str, _TeamUse] = {}
-        self.waiting = 0
-
-    def push(self, run: Run) -> bool:
-        """Add a job. Which team is first changes with time, so a decision is always due."""
-        heapq.heappush(self._heaps.setdefault(run.job.team, []), (turn(run), run))
-        self.waiting += 1
-        return True
-
-    def start_what_fits(self, try_start: Callable[[Run], bool]) -> None:
-        """Offer the first job of the least used team until one is blocked."""
-        now = self._now()
-        used = {team: self._use(team).advance(now, self._rate) for team, heap in self._heaps.items() if heap}
-        heads = [(least_used(use, self._heaps[team][0][0]), team) for team, use in used.items()]
-        heapq.heapify(heads)
-        while heads:
-            team = heads[0][1]
-            heap = self._heaps[team]
-            if not try_start(heap[0][1]):
-                return
-            heapq.heappop(heap)
-            self.waiting -= 1
-            if heap:
-                heapq.heapreplace(heads, (least_used(used[team], heap[0][0]), team))
-            else:
-                heapq.heappop(heads)
-
-    def remove(self, unwanted: Callable[[Run], bool]) -> list[Run]:
-        """Take out all jobs of which `unwanted` holds (rare: a lease has ended)."""
-        removed = [run for heap in self._heaps.values() for _, run in heap if unwanted(run)]
-        for team, heap in self._heaps.items():
-            self._heaps[team] = [entry for entry in heap if not unwanted(entry[1])]
-            heapq.heapify(self._heaps[team])
-        self.waiting -= len(removed)
-        return sorted(removed, key=lambda run: run.job.id)
-
-    def started(self, stay: Stay) -> None:
-        """A job has got cards now."""
-        self._hold(stay, len(stay.cards))
-
-    def left(self, stay: Stay) -> None:
-        """A job has left its cards now."""
-        self._hold(stay, -len(stay.cards))
-
-    def _hold(self, stay: Stay, cards: int) -> None:
-        use = self._use(stay.run.job.team)
-        use.advance(self._now(), self._rate)
-        use.cards += cards
-
-    def _use(self, team: str) -> _TeamUse:
-        return self._uses.setdefault(team, _TeamUse())
+                heapq.heapreplace(heads, (line.first, line))

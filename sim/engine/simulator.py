@@ -104,7 +104,7 @@ class _Simulator:
 
     def run(self) -> RunLog:
         horizon = self.plan.horizon_us
-        self.env.play(horizon, self._next_arrival(), self._arrive)
+        self.env.play(horizon, self._arriving())
         running = [run_ for run_ in self._alive.values() if run_.stay is not None]
         self.executor.cut(running, horizon)
         for held in running:
@@ -123,19 +123,15 @@ class _Simulator:
 
     # --- arrivals ---------------------------------------------------------------------------
 
-    def _next_arrival(self) -> Micros:
-        """Time of the next submission; the horizon if there is none before."""
-        self._next = job = next(self._arrivals, None)
-        horizon = self._horizon_us
-        return horizon if job is None or job.submit_us > horizon else job.submit_us
-
-    def _arrive(self) -> Micros:
-        job = self._next
-        if job is not None:
-            self._alive[job.id] = arrived = Run(job)
+    def _arriving(self) -> Iterator[Micros]:
+        """Times of the submissions, at last the horizon; to ask for the next lets the one before happen."""
+        alive, submit = self._alive, self._submit
+        for job in self._arrivals:
+            yield job.submit_us
+            alive[job.id] = arrived = Run(job)
             self._arrived += 1
-            self._submit(arrived)
-        return self._next_arrival()
+            submit(arrived)
+        yield self._horizon_us
 
     def _freed(self, stay: Stay) -> None:
         """Only where there is a burst pool; else the dispatcher is told at once."""
@@ -194,7 +190,7 @@ class _Simulator:
         leases.sort(key=lambda lease: (lease.start_us, lease.lease, lease.offer, lease.machine))
         failures = [record for kind in self.breakdowns for record in kind.records]
         failures.sort(key=lambda failure: (failure.at_us, failure.offer, failure.machine))
-        for unfinished in self._alive.values():
+        for unfinished in tuple(self._alive.values()):
             self._write(unfinished)
         return RunLog(
             horizon_us=self.plan.horizon_us,
@@ -210,11 +206,9 @@ class _Simulator:
     def _submissions(self) -> Submissions | None:
         return None
 
-    def _ended(self, run_: Run) -> None:
-        del self._alive[run_.id]
-        self._write(run_)
-
     def _write(self, r: Run) -> None:
+        """The record of a job that is over, or that the horizon cuts."""
+        del self._alive[r.id]
         state = r.state
         waited, progress, bad = r.wait_us, 1.0, False
         if state == "done":
@@ -227,6 +221,9 @@ class _Simulator:
             r.id, state, r.first_start_us, r.end_us, waited, r.gpus, r.offer, r.interruptions, progress,
             r.run_us, r.reason, r.pause_us, r.submissions, r.redone, bad,
         )  # fmt: skip
+
+    _ended = _write
+    """What else happens when a job is over: nothing."""
 
 
 class _Chained(_Simulator):
@@ -243,10 +240,11 @@ class _Chained(_Simulator):
         self._due: list[tuple[Micros, int]] = []
         """Time and number of those that will come; at one instant they come by number."""
 
-    def _arrive(self) -> Micros:
-        if self._next is not None:
-            self._come(self._next)
-        return self._next_arrival()
+    def _arriving(self) -> Iterator[Micros]:
+        for job in self._arrivals:
+            yield job.submit_us
+            self._come(job)
+        yield self._horizon_us
 
     def _come(self, job: Job) -> None:
         now = self.executor.now
@@ -258,7 +256,7 @@ class _Chained(_Simulator):
         self._submit(arrived)
 
     def _ended(self, run_: Run) -> None:
-        super()._ended(run_)
+        self._write(run_)
         drawn, horizon = self._drawn_as(run_), self._horizon_us
         following = int(self._chains.following[drawn])
         if following >= 0:

@@ -22,16 +22,19 @@ class Run:
     """The life of one job inside the engine. `version` changes whenever its state does."""
 
     __slots__ = (
-        "bad_us", "end_us", "ends", "first_start_us", "gpus", "history", "id", "interruptions", "job",
-        "kept_card_us", "limit_us", "offer", "pause_us", "queued_us", "reason", "redone", "released_us",
-        "run_us", "saved_epoch", "saved_us", "saved_where", "shape", "state", "stay",
-        "submissions", "total_us", "version", "wait_us", "work",
+        "bad_us", "end_us", "ends", "estimate_us", "first_start_us", "gpus", "history", "id",
+        "interruptions", "job", "kept_card_us", "limit_us", "offer", "pause_us", "priority", "queued_us",
+        "reason", "redone", "released_us", "run_us", "saved_epoch", "saved_us", "saved_where", "shape",
+        "state", "stay", "submissions", "total_us", "version", "wait_us", "work",
     )  # fmt: skip
 
     def __init__(self, job: Job) -> None:
         self.job = job
         # What is read a dozen times a job: a slot is read four times as fast as a field of the job.
-        self.id, _, self.shape, submit_us, self.work, _, _, _, self.limit_us, _, self.ends = job
+        self.id, _, self.shape, submit_us, self.work, _, self.priority, _, limit_us, _, self.ends = job
+        self.limit_us = limit_us
+        self.estimate_us: Micros = -1 if limit_us is None else limit_us
+        """The user's time limit; where there is none, what the queue expects, or -1 until it asks."""
         self.state: JobState = "waiting"
         self.version = 0
         self.queued_us: Micros = submit_us
@@ -61,6 +64,12 @@ class Run:
         self.submissions = 1
         self.pause_us: Micros = 0
         self.redone = 0
+
+    @property
+    def deadline_at_us(self) -> Micros | None:
+        """Instant by which it should have ended."""
+        allowed = self.job.deadline_us
+        return None if allowed is None else self.job.submit_us + allowed
 
 
 class Stay:

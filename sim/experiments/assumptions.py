@@ -14,18 +14,19 @@ from sim.experiments.wording import count, money, quoted, share
 from sim.metrics import overload_reasons
 from sim.model.contract import Offer
 from sim.model.fleet import PolicyParameters
+from sim.model.said import said
 from sim.model.scenario import Checkpoint, Reliability, Scenario, Strategy
 from sim.replication import PREEMPT_AFTER
 from sim.units import SECOND, Micros, format_duration, hours
 
 __all__ = ["cautions", "scenario_assumptions"]
 
-RANKING = (
+RANKING = said(
     "Strategies are ranked by committed cost: what is accrued over the horizon, and what stays owed after "
     "it and cannot be recovered."
 )
 
-PENALTIES = (
+PENALTIES = said(
     "Strategies are ranked by committed cost and penalties: what is accrued over the horizon, what stays "
     "owed after it and cannot be recovered, and what late and refused jobs cost as the scenario says. Jobs "
     "past their deadline and not done count up to the horizon."
@@ -55,20 +56,21 @@ def scenario_assumptions(
     level = f"{100 * scenario.experiment.confidence:g} %"
     rules = [
         PENALTIES if has_penalties(scenario) else RANKING,
-        "Quantiles are by linear interpolation; a job not yet started counts with its wait so far.",
+        said("Quantiles are by linear interpolation; a job not yet started counts with its wait so far."),
         _intervals(level),
     ]
     if scenario.target is None:
-        rules.append("No target is given: no job may be refused and the queue must be stable.")
+        rules.append(said("No target is given: no job may be refused and the queue must be stable."))
     if any(condition.metric == "overloaded" for condition in conditions):
-        rules.append("A queue is stable if it is overloaded in at most half of the replications.")
+        rules.append(said("A queue is stable if it is overloaded in at most half of the replications."))
     return (*_defaults(scenario, offers), *_noise(offers), *sentences(scenario), *rules)
 
 
 def _intervals(level: str) -> str:
-    return (
-        f"Intervals are two-sided at {level}: Student's, cut off at 0 (shares: and at 1) where a figure "
-        "cannot lie beyond; for shares of replications, Wilson's."
+    return said(
+        "Intervals are two-sided at {part}: Student's, cut off at 0 (shares: and at 1) where a figure "
+        "cannot lie beyond; for shares of replications, Wilson's.",
+        part=level,
     )
 
 
@@ -93,9 +95,11 @@ def _migration(reliability: Reliability, offers: Sequence[Offer]) -> Iterator[st
 def _noise(offers: Sequence[Offer]) -> Iterator[str]:
     for offer in offers:
         if offer.speed_noise:
-            yield (
-                f"{offer.id}: running times spread by {100 * offer.speed_noise:g} % from job to job, for the "
-                "neighbours on a shared host (assumed)."
+            yield said(
+                "{name}: running times spread by {part} from job to job, for the neighbours on a shared host "
+                "(assumed).",
+                name=offer.id,
+                part=f"{100 * offer.speed_noise:g} %",
             )
 
 
@@ -104,18 +108,19 @@ def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
     that the resolved scenario among the results gives the same answer as the file it came from."""
     reliability, usual = scenario.reliability, Reliability()
     if reliability.profile == usual.profile:
-        yield f"Reliability profile {reliability.profile} (default)."
+        yield said("Reliability profile {profile} (default).", profile=reliability.profile)
     if reliability.profile != "none":
         yield from _migration(reliability, offers)
         if reliability.data_disk == usual.data_disk:
-            yield f"The data disk is {reliability.data_disk} when a machine moves (default, assumed)."
+            disk = reliability.data_disk
+            yield said("The data disk is {disk} when a machine moves (default, assumed).", disk=disk)
     every = scenario.checkpoint.every
     if isinstance(every, int) and every == Checkpoint().every:
-        yield f"A checkpoint every {format_duration(every)} of work (default)."
+        yield said("A checkpoint every {span} of work (default).", span=format_duration(every))
     yield from failure_features(scenario)
     yield from sharing_rules(scenario)
     if scenario.experiment.warm_up == 0 and scenario.experiment.steady_state is None:
-        yield "No warm-up: service is measured from the start, on an empty queue."
+        yield said("No warm-up: service is measured from the start, on an empty queue.")
     if any(lease.available is not None for strategy in scenario.strategies for lease in strategy.leases):
         yield (
             "At the end of a window (available) the jobs on its cards are saved and wait again; saving then "
@@ -125,10 +130,12 @@ def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
         yield from _queue_rules(strategy)
         if strategy.burst is not None:
             delay = format_duration(strategy.burst.delay.median)
-            yield (
-                f"{quoted(strategy.name)}: a card by the hour comes after a log-normal delay with median "
-                f"{delay}, and an order finds nothing with probability "
-                f"{strategy.burst.stock_out.probability:g} (assumed)."
+            yield said(
+                "{name}: a card by the hour comes after a log-normal delay with median {span}, and an order "
+                "finds nothing with probability {part} (assumed).",
+                name=quoted(strategy.name),
+                span=delay,
+                part=f"{strategy.burst.stock_out.probability:g}",
             )
 
 
@@ -154,7 +161,7 @@ def cautions(results: Sequence[StrategyResult], scenario: Scenario) -> tuple[Cau
     for check in (_refused, _unsure, _not_judged):
         found += [caution for result in results for caution in check(result)]
     if scenario.experiment.replications == 1 and scenario.experiment.steady_state is None:
-        found.append(Caution("one replication", None, "one replication: no figure has an interval"))
+        found.append(Caution("one replication", None, said("one replication: no figure has an interval")))
     for result in results:
         found += _horizon(result, scenario.currency)
     return tuple(found)
@@ -167,39 +174,52 @@ def _overloaded(result: StrategyResult, horizon_us: Micros) -> Iterator[Caution]
     if first is None:
         return
     part = result.mean("overloaded") or 0.0
-    text = "the queue is overloaded"
+    text = said("the queue is overloaded")
     if part < 1:
-        text += f" in {share(part)} of the replications"
+        text = said("the queue is overloaded in {part} of the replications", part=share(part))
     values = {name: numbers[first] for name, numbers in result.values.items()}
     signs = overload_reasons(values, hours(horizon_us)) if values.keys() >= SIGNS else ()
     load, leased = result.mean("offered_load"), result.mean("leased_gpu_h")
     if load is not None and leased is not None:
-        text += f"; load {load:.2f} on {count(leased)} leased card-hours"
+        text = said(
+            "{head}; load {load} on {hours} leased card-hours",
+            head=text,
+            load=f"{load:.2f}",
+            hours=count(leased),
+        )
     if signs:
-        text += f"; in replication {first} {'; '.join(signs)}"
-    yield Caution(
-        "overloaded", result.name, f"{text}. Its waits grow with the horizon and are no steady state."
-    )
+        text = said("{head}; in replication {run} {signs}", head=text, run=first, signs="; ".join(signs))
+    text = said("{head}. Its waits grow with the horizon and are no steady state.", head=text)
+    yield Caution("overloaded", result.name, text)
 
 
 def _refused(result: StrategyResult) -> Iterator[Caution]:
     for refusal in result.refusals:
-        text = f"refuses {count(refusal.jobs)} jobs a run of {refusal.job_class}"
-        yield Caution("refused", result.name, f"{text}: {refusal.reason}")
+        text = said(
+            "refuses {jobs} jobs a run of {name}: {reason}",
+            jobs=count(refusal.jobs),
+            name=refusal.job_class,
+            reason=refusal.reason,
+        )
+        yield Caution("refused", result.name, text)
 
 
 def _unsure(result: StrategyResult) -> Iterator[Caution]:
     """Only where it decides: who misses another line for sure, misses the target for sure."""
     names = [verdict.condition.name for verdict in result.verdicts if verdict.status == "unsure"]
     if result.status == "unsure":
-        text = f"unsure about {' and '.join(names)}: the interval straddles the limit"
-        yield Caution("unsure", result.name, f"{text}; more replications would tell")
+        text = said(
+            "unsure about {metrics}: the interval straddles the limit; more replications would tell",
+            metrics=" and ".join(names),
+        )
+        yield Caution("unsure", result.name, text)
 
 
 def _not_judged(result: StrategyResult) -> Iterator[Caution]:
     for verdict in result.verdicts:
         if verdict.status == "not judged":
-            text = f"{verdict.condition.name} is not judged, for no job counts towards it"
+            name = verdict.condition.name
+            text = said("{metric} is not judged, for no job counts towards it", metric=name)
             yield Caution("not judged", result.name, text)
 
 
@@ -211,6 +231,10 @@ def _horizon(result: StrategyResult, currency: str) -> Iterator[Caution]:
     yield Caution(
         "short horizon",
         result.name,
-        f"{owed} stays owed after the horizon, more than a tenth of the "
-        f"{money(accrued, currency)} accrued within it; a longer horizon compares it more fairly",
+        said(
+            "{owed} stays owed after the horizon, more than a tenth of the {cost} accrued within it; "
+            "a longer horizon compares it more fairly",
+            owed=owed,
+            cost=money(accrued, currency),
+        ),
     )

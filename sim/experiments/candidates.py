@@ -15,6 +15,7 @@ from sim.experiments.quote import quote
 from sim.load import Question
 from sim.model.fleet import FleetPlan, PoolSpec
 from sim.model.rates import RunOption
+from sim.model.said import said
 from sim.model.scenario import Burst, Lease, Strategy
 from sim.replication import Prepared
 
@@ -161,7 +162,7 @@ def misfit_of(prepared: Prepared, strategy: int) -> str | None:
     plan = prepared.plans[strategy]
     for index, shape in enumerate(prepared.shapes):
         if not any(_holds(prepared, index, pool, plan) for pool in _pools(plan)):
-            return f"{shape.name}: {_why(prepared, index, plan)}"
+            return said("{name}: {reason}", name=shape.name, reason=_why(prepared, index, plan))
     return None
 
 
@@ -189,4 +190,4 @@ def _why(prepared: Prepared, shape: int, plan: FleetPlan) -> str:
         if misfit is not None:
             return misfit.reason
     least = [o.gpus for pool in _pools(plan) for o in prepared.rates.options.get((shape, pool.offer), ())]
-    return f"needs {min(least)} cards at a time" if least else "fits on no card"
+    return said("needs {cards} cards at a time", cards=min(least)) if least else said("fits on no card")

@@ -46,7 +46,7 @@ from sim.load import Question
 from sim.metrics import METRICS
 from sim.replication import RunResult, used_offers
 
-__all__ = ["SHARES_OF_RUNS", "Comparison", "Flow", "clocked", "compare", "conclude"]
+__all__ = ["SHARES_OF_RUNS", "Comparison", "Flow", "clocked", "compare", "conclude", "looked_at"]
 
 
 def compare(
@@ -82,7 +82,7 @@ def compare(
     else:
         samples, reached = _simulate(runs, base)
         refuse_equal_draws(samples)
-    doubt = input_doubt(runs, samples, base, _looked_at(question))
+    doubt = input_doubt(runs, samples, base, looked_at(question))
     whole = [of_strategy[0].detail for of_strategy in samples]
     notes = [
         *reached,
@@ -91,9 +91,7 @@ def compare(
         *(note for run in whole if run is not None for note in run.jobs.notes),
     ]
     wall = clocked(started, clock, workers)
-    found = conclude(question, samples, base, notes, wall, warm_up=warned, doubt=doubt, steady=steady)
-    undecided = tuple(Caution("budget", None, note) for note in reached if note.startswith(AT_BUDGET))
-    return dataclasses.replace(found, warnings=(*undecided, *found.warnings)) if undecided else found
+    return conclude(question, samples, base, notes, wall, warm_up=warned, doubt=doubt, steady=steady)
 
 
 def clocked(started: datetime, clock: float, workers: int) -> Wall:
@@ -110,7 +108,7 @@ def conclude(
     question: Question,
     samples: Sequence[Sequence[Sample]],
     baseline: str,
-    notes: Iterable[str],
+    notes: Sequence[str],
     wall: Wall,
     refusals: Mapping[str, tuple[Refusal, ...]] | None = None,
     warm_up: Sequence[Caution] | None = None,
@@ -132,6 +130,7 @@ def conclude(
     results = _pareto(summaries, _allowed_refusals(asked), ranking)
     details = {runs[0].strategy: runs[0].detail for runs in samples if runs[0].detail is not None}
     warnings = (
+        *(Caution("budget", None, note) for note in notes if note.startswith(AT_BUDGET)),
         *cautions(results, question.scenario),
         *(short_warm_up(samples, experiment.warm_up) if warm_up is None else warm_up),
         *no_spread(results, most),
@@ -185,7 +184,7 @@ def _as_asked(question: Question, replications: int | None, seed: int | None) ->
     return dataclasses.replace(question, scenario=scenario)
 
 
-def _looked_at(question: Question) -> list[str]:
+def looked_at(question: Question) -> list[str]:
     """Metrics whose doubt is told apart: the cost that ranks, the wait, and what the target asks."""
     lines = [line.metric for line in conditions(question.scenario.target)]
     asked = [metric for metric in lines if metric not in ("jobs_refused", "overloaded")]

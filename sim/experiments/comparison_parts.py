@@ -6,9 +6,10 @@ Nouns, and what the JSON document says of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sim.experiments.sample import Sample
 from sim.experiments.statistics import Interval
 from sim.experiments.variance_parts import Parts
 from sim.experiments.wording import span
@@ -80,6 +81,8 @@ class InputDoubt:
     pairs: int
     draws: tuple[Mapping[str, float | str], ...]
     """The inputs of each replication, in order; empty in a comparison that was read again."""
+    twins: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
+    """Strategy -> the twins of its replications, in order; empty as above."""
 
     @property
     def method(self) -> str:
@@ -146,6 +149,8 @@ class Steady:
     """Jobs of a batch; the fewest of the strategies where these have different jobs."""
     alike: Mapping[str, float | None]
     """Strategy -> correlation of the mean waits of neighbouring batches; None where they do not vary."""
+    alike_cost: Mapping[str, float | None] = field(default_factory=dict)
+    """The same of the cost of neighbouring periods; None too where it is known before the run."""
 
     @property
     def text(self) -> str:
@@ -154,8 +159,10 @@ class Steady:
         long = span(self.warm_up_us / HOUR)
         return (
             f"Steady state of one run of each strategy: warm-up of {long} ({how}), then {self.batches} "
-            f"batches of {self.jobs:,} jobs, whose waits are the sample; money and use of cards are those of "
-            "the whole run, of which there is one."
+            f"batches of {self.jobs:,} jobs, whose waits are the sample. Cost: {self.batches} periods of "
+            "equal length, whose cost a day is the sample; what leases cost is known before the run, so that "
+            "fixed leases alone have an interval without width. Cash, costs by the job and use of cards are "
+            "those of the whole run, of which there is one."
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -166,6 +173,7 @@ class Steady:
             "batches": self.batches,
             "jobs_a_batch": self.jobs,
             "correlation_of_neighbours": dict(self.alike),
+            "correlation_of_neighbouring_costs": dict(self.alike_cost),
         }
 
     @classmethod
@@ -174,4 +182,5 @@ class Steady:
         return cls(
             round(found["warm_up_h"] * HOUR), found["warm_up_by"] == "MSER-5", found["batches"],
             found["jobs_a_batch"], found["correlation_of_neighbours"],
+            found.get("correlation_of_neighbouring_costs", {}),
         )  # fmt: skip

@@ -24,6 +24,7 @@ from sim.experiments.several import same_to_the_cent
 from sim.experiments.statistics import NEEDS_TWO, Interval
 from sim.experiments.wording import money, quoted, span, value
 from sim.metrics import METRICS, target_lines
+from sim.model.said import said
 from sim.model.scenario import Scenario, Target
 from sim.streams import Streams
 
@@ -140,16 +141,19 @@ def recommend(
     confidence, method = None, NEEDS_TWO
     if replications >= 2:
         confidence = _confidence(candidates, winner, replications, seed)
-        method = (
-            f"share of {DRAWS:,} draws of the true means, from Student's distribution around those of the "
-            f"{replications:,} {values}, that lead to the same decision"
+        method = said(
+            "share of {draws} draws of the true means, from Student's distribution around those of the "
+            "{runs} {values}, that lead to the same decision",
+            draws=f"{DRAWS:,}",
+            runs=f"{replications:,}",
+            values=values,
         )
     if winner is None:
         nearest = min(candidates, key=_distance)
         reason = _why_none(nearest, currency)
         return Recommendation(None, reason, confidence, method, nearest.name)
-    reason = _why(candidates[winner], [c for i, c in enumerate(candidates) if i != winner], currency)
-    reason += _tied(candidates[winner], [c for i, c in enumerate(candidates) if i != winner])
+    others = [c for i, c in enumerate(candidates) if i != winner]
+    reason = _tied(_why(candidates[winner], others, currency), candidates[winner], others)
     return Recommendation(candidates[winner].name, reason, confidence, method, None)
 
 
@@ -231,8 +235,10 @@ def _excess(verdict: Verdict) -> float:
 
 
 def _why(winner: Candidate, others: Sequence[Candidate], currency: str) -> str:
-    text = (
-        f"{quoted(winner.name)} is the cheapest strategy that meets the target, at {_facts(winner, currency)}"
+    head = said(
+        "{name} is the cheapest strategy that meets the target, at {facts}",
+        name=quoted(winner.name),
+        facts=_facts(winner, currency),
     )
     price = winner.cost or 0.0
     cheaper = [other for other in others if not other.meets and (other.cost or 0.0) < price]
@@ -240,50 +246,75 @@ def _why(winner: Candidate, others: Sequence[Candidate], currency: str) -> str:
     if cheaper:
         rival = max(cheaper, key=lambda other: other.cost or 0.0)
         cost = money(rival.cost, currency)
-        text += f"; the cheaper {quoted(rival.name)} ({cost}) does not: {_miss(rival)}"
-    elif dearer:
+        return said(
+            "{head}; the cheaper {than} ({cost}) does not: {miss}.",
+            head=head,
+            than=quoted(rival.name),
+            cost=cost,
+            miss=_miss(rival),
+        )
+    if dearer:
         rival = min(dearer, key=lambda other: other.cost or 0.0)
-        text += f"; next comes {quoted(rival.name)}, at {_facts(rival, currency)}"
-    else:
-        text += "; no other strategy meets it" if others else "; no other strategy was compared"
-    return f"{text}."
+        facts = _facts(rival, currency)
+        return said("{head}; next comes {than}, at {facts}.", head=head, than=quoted(rival.name), facts=facts)
+    if others:
+        return said("{head}; no other strategy meets it.", head=head)
+    return said("{head}; no other strategy was compared.", head=head)
 
 
-def _tied(winner: Candidate, others: Sequence[Candidate]) -> str:
-    """Who costs the same and would do as well: it is the order of the file that decides."""
+def _tied(reason: str, winner: Candidate, others: Sequence[Candidate]) -> str:
+    """The reason, and who costs the same and would do as well: the order of the file then decides."""
     alike = [
         quoted(other.name) for other in others if other.meets and same_to_the_cent(other.cost, winner.cost)
     ]
     if not alike:
-        return ""
-    costs = "meets it at the same cost, to the cent" if len(alike) == 1 else "meet it at the same cost, too"
-    return f" A tie: {' and '.join(alike)} {costs}; the first in the file is named."
+        return reason
+    if len(alike) == 1:
+        return said(
+            "{reason} A tie: {than} meets it at the same cost, to the cent; the first in the file is named.",
+            reason=reason,
+            than=alike[0],
+        )
+    return said(
+        "{reason} A tie: {than} meet it at the same cost, too; the first in the file is named.",
+        reason=reason,
+        than=" and ".join(alike),
+    )
 
 
 def _why_none(nearest: Candidate, currency: str) -> str:
-    return (
-        f"none meets the target; {quoted(nearest.name)} comes nearest, at {_facts(nearest, currency)}, "
-        f"and misses it: {_miss(nearest)}."
+    return said(
+        "none meets the target; {name} comes nearest, at {facts}, and misses it: {miss}.",
+        name=quoted(nearest.name),
+        facts=_facts(nearest, currency),
+        miss=_miss(nearest),
     )
 
 
 def _facts(candidate: Candidate, currency: str) -> str:
     wait = candidate.mean(WAIT)
-    waits = "no job that waits" if wait is None else f"a 95th percentile of wait of {span(wait)}"
-    what = "committed" if candidate.money == MONEY else "committed and in penalties,"
-    return f"{money(candidate.cost, currency)} {what} and {waits}"
+    cost = money(candidate.cost, currency)
+    waits = said("no job that waits")
+    if wait is not None:
+        waits = said("a 95th percentile of wait of {wait}", wait=span(wait))
+    if candidate.money == MONEY:
+        return said("{cost} committed and {reason}", cost=cost, reason=waits)
+    return said("{cost} committed and in penalties, and {reason}", cost=cost, reason=waits)
 
 
 def _miss(candidate: Candidate) -> str:
     worst = max(candidate.verdicts, key=_excess)
     condition, mean = worst.condition, worst.interval.mean
     if condition.metric == "overloaded":
-        return f"its queue is overloaded in {value(mean, 'share')} of the replications"
+        return said("its queue is overloaded in {part} of the replications", part=value(mean, "share"))
     if condition.metric == "jobs_refused":
-        return f"it refuses {value(mean, 'jobs')} jobs a run (at most {condition.limit:g})"
-    rule = "at least" if condition.at_least else "at most"
+        limit = f"{condition.limit:g}"
+        return said("it refuses {jobs} jobs a run (at most {limit})", jobs=value(mean, "jobs"), limit=limit)
     found, limit = value(mean, condition.unit), value(condition.limit, condition.unit)
-    return f"{NAMES[condition.metric]} is {found}, {rule} {limit} is asked"
+    what = NAMES[condition.metric]
+    if condition.at_least:
+        return said("{what} is {found}, at least {limit} is asked", what=what, found=found, limit=limit)
+    return said("{what} is {found}, at most {limit} is asked", what=what, found=found, limit=limit)
 
 
 KEYS: Mapping[str, str] = {

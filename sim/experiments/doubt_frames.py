@@ -1,17 +1,21 @@
-"""Tables of uncertain inputs: what was drawn in each replication, and luck and doubt apart."""
+"""Tables of uncertain inputs: what was drawn in each replication, luck and doubt apart, and the twins."""
 
 from __future__ import annotations
 
 import pandas as pd
 
+from sim.experiments.billing_frames import divisors_frame, rentals_frame
 from sim.experiments.comparison import Comparison
+from sim.experiments.frames import RUN, table_of
+from sim.replication import used_offers
 
 __all__ = ["doubt_tables"]
 
 
 def doubt_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
     """`inputs`: one row a replication and input, its value as a scenario writes it; `doubt`: one row a
-    strategy (or difference) and metric. Nothing where all inputs are known."""
+    strategy (or difference) and metric; `twins`: the metrics of each twin by the number of its replication,
+    `twin_rentals` and `twin_divisors` what billing them anew needs. Nothing where all inputs are known."""
     doubt = comparison.doubt
     if doubt is None:
         return {}
@@ -33,6 +37,30 @@ def doubt_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
     return {
         "inputs": _frame({"replication": "Int64", "input": "str", "value": "str"}, drawn),
         "doubt": _frame(kinds, splits),
+        **_twin_tables(comparison),
+    }
+
+
+def _twin_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
+    """The twins as `replications`, `rentals` and `divisors` have the replications."""
+    assert comparison.doubt is not None  # noqa: S101 - asked for by who knows that there is some
+    twins, offers = comparison.doubt.twins, used_offers(comparison.question)
+    columns = [*RUN, *((info.name, "float") for info in comparison.metrics)]
+    rows = [
+        (name, number, *(one.metrics.get(info.name) for info in comparison.metrics))
+        for name, found in twins.items()
+        for number, one in enumerate(found)
+    ]
+    pairs = [
+        (strategy, [one.billable for one in twins[strategy.name]])
+        for strategy in comparison.question.scenario.strategies
+    ]
+    rentals = [rentals_frame(strategy, found, offers) for strategy, found in pairs]
+    divisors = [divisors_frame(strategy.name, found) for strategy, found in pairs]
+    return {
+        "twins": table_of(columns, rows),
+        "twin_rentals": pd.concat(rentals, ignore_index=True),
+        "twin_divisors": pd.concat(divisors, ignore_index=True),
     }
 
 

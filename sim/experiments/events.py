@@ -6,7 +6,6 @@ piece of the trace at a time becomes a table; docs/events.md says what the colum
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sim.errors import RunError
 from sim.experiments.clock import Clock
 from sim.experiments.event_cards import card_rows
 from sim.experiments.event_jobs import Stays, job_rows, pool_key
@@ -36,6 +34,7 @@ from sim.experiments.event_rows import (
 from sim.experiments.files import csv_text
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
+from sim.whole_file import whole_file
 
 __all__ = ["SCHEMA", "Events", "write_events"]
 
@@ -256,21 +255,9 @@ def write_events(events: Events, path: Path) -> None:
 
     The same run gives the same bytes. Raises RunError where the file cannot be written.
     """
-    draft = path.with_name(f".{path.name}.part")
     write = _write_csv if path.suffix.lower() == ".csv" else _write_parquet
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path, "the events", "free some space or choose another --events FILE") as draft:
         write(events, draft)
-        draft.replace(path)
-    except OSError as error:
-        what = error.strerror or str(error)
-        msg = (
-            f"the events cannot be written to {path}: {what}; free some space or choose another --events FILE"
-        )
-        raise RunError(msg) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink()
 
 
 def _write_parquet(events: Events, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import unicodedata
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 
 from sim.errors import RunError
 from sim.experiments.frames import CENTS
+from sim.whole_file import lives
 
 __all__ = ["FORMULA_SIGNS", "csv_text", "harmless", "slug", "whole_folder", "write_csv", "write_parquet"]
 
@@ -60,11 +62,12 @@ def whole_folder(folder: Path) -> Iterator[Path]:
     What stood there before is replaced. Whatever goes wrong, `folder` is as it was or complete, never
     half written. Raises RunError where the folder cannot be written or the disk is full.
     """
-    fresh = folder.with_name(f".{folder.name}-{uuid.uuid4().hex[:12]}")
+    fresh = folder.with_name(f".{folder.name}-{os.getpid()}-{uuid.uuid4().hex[:12]}")
     try:
         fresh.mkdir(parents=True)
         yield fresh
         _take_place(fresh, folder)
+        _clear_away(folder)
     except OSError as error:
         what = error.strerror or str(error)
         msg = (
@@ -88,6 +91,16 @@ def _take_place(fresh: Path, folder: Path) -> None:
             old.rename(folder)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _clear_away(folder: Path) -> None:
+    """Half-written folders of this run by programs that were killed."""
+    pattern = re.compile(rf"\.{re.escape(folder.name)}-(\d+)-[0-9a-f]{{12}}(-old)?")
+    with contextlib.suppress(OSError):
+        for stray in folder.parent.iterdir():
+            found = pattern.fullmatch(stray.name)
+            if found is not None and not lives(int(found[1])):
+                shutil.rmtree(stray, ignore_errors=True)
 
 
 def csv_text(frame: pd.DataFrame) -> str:

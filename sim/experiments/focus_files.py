@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from decimal import Context, Decimal
@@ -14,8 +13,8 @@ import pyarrow.parquet as pq
 from sim.billing.focus_columns import COLUMNS, Kind
 from sim.billing.focus_names import Row, Value
 from sim.billing.shares import PLACES
-from sim.errors import RunError
 from sim.experiments.files import FORMULA_SIGNS, QUOTED
+from sim.whole_file import whole_file
 
 __all__ = ["ENDINGS", "focus_csv", "focus_table", "write_focus"]
 
@@ -36,20 +35,11 @@ def write_focus(rows: Iterable[Row], path: Path) -> int:
     Raises RunError where the file cannot be written, and then leaves what was there.
     """
     found = list(rows)
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path, "the export", "choose another -o FILE") as draft:
         if path.suffix.lower() == ".parquet":
             pq.write_table(focus_table(found), draft)
         else:
             draft.write_text(focus_csv(found), encoding="utf-8", newline="")
-        draft.replace(path)
-    except OSError as error:
-        msg = f"the export cannot be written to {path}: {error.strerror}; choose another -o FILE"
-        raise RunError(msg) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
     return len(found)
 
 

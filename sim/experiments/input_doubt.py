@@ -23,7 +23,7 @@ from sim.load import Question
 from sim.load_uncertain import path_of, plain
 from sim.model.uncertain import NAMED_INPUTS
 
-__all__ = ["MOST_TWINS", "input_doubt"]
+__all__ = ["MOST_TWINS", "doubt_of", "input_doubt"]
 
 MOST_TWINS = 100
 """Replications that get a twin; the parts of a variance are then known to some 15 %."""
@@ -47,6 +47,17 @@ def input_doubt(
     tasks = [(strategy, TWINS + n) for n in range(number) for strategy in strategies]
     made = runs.ask(tasks, note="twins, which tell luck from doubt about inputs") if number > 1 else []
     twins = [made[strategy :: len(samples)] for strategy in strategies]
+    return doubt_of(question, samples, twins, baseline, metrics)
+
+
+def doubt_of(
+    question: Question,
+    samples: Sequence[Sequence[Sample]],
+    twins: Sequence[Sequence[Sample]],
+    baseline: str,
+    metrics: Sequence[str],
+) -> InputDoubt:
+    """Luck and doubt apart, of replications and their twins, both strategy by strategy."""
     names = [of_strategy[0].strategy for of_strategy in samples]
     base = names.index(baseline)
     splits: list[Split] = []
@@ -61,7 +72,8 @@ def input_doubt(
                 splits += _split(name, baseline, metric, less, twin_less, question)
     most = max(map(len, samples))
     draws = tuple(draw(question, n) for n in range(most))
-    return InputDoubt(_inputs(question, draws[0]), tuple(splits), number if number > 1 else 0, draws)
+    paired = {name: tuple(found) for name, found in zip(names, twins, strict=True)}
+    return InputDoubt(_inputs(question, draws[0]), tuple(splits), len(twins[0]), draws, paired)
 
 
 def _inputs(question: Question, first: Mapping[str, float | str]) -> tuple[InputDrawn, ...]:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import binom, bootstrap
 
 from sim.experiments.statistics import (
     NEEDS_TWO,
@@ -53,6 +52,8 @@ def quantile_interval(values: Values, share: float, confidence: float = 0.95) ->
     The estimate is by linear interpolation, as everywhere. The limits are observed values; where the
     outermost ones do not enclose the quantile with this confidence there are none.
     """
+    from scipy.stats import binom  # here: it takes longer to import than all else that a comparison needs
+
     numbers = sorted(defined(values))
     n = len(numbers)
     estimate = quantiles(numbers, [share])[0]
@@ -78,6 +79,8 @@ def bootstrap_interval(
     numbers = defined(values)
     if len(numbers) < 2 or min(numbers) == max(numbers):
         return mean_interval(numbers, confidence)
+    from scipy.stats import bootstrap
+
     found = bootstrap(
         (np.array(numbers),), np.mean, confidence_level=confidence, n_resamples=resamples,
         method="BCa", rng=generator,

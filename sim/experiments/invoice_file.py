@@ -1,13 +1,11 @@
-"""A real invoice as a CSV file: which column means what, and the lines that it bills.
+"""A real invoice as a CSV file or a workbook: which column means what, and the lines that it bills.
 
-Files come from spreadsheets in English and Chinese: UTF-8 with and without a mark, UTF-16, GB18030;
+Files come from spreadsheets in English and Chinese: .xlsx; UTF-8 with and without a mark, UTF-16, GB18030;
 commas, semicolons or tabs between the cells; sums at the foot that are no lines.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +15,8 @@ from typing import Any
 
 from sim.errors import InputError, Problem
 from sim.experiments.invoice_cells import Span, amount, day, folded, span
+from sim.experiments.invoice_csv import csv_rows_of
+from sim.experiments.invoice_sheet import ZIP, sheet_rows
 from sim.experiments.invoice_words import CATEGORY_WORDS, FIELDS, SAME_CURRENCY, SUMS
 
 __all__ = ["BilledLine", "InvoiceFile", "read_invoice"]
@@ -34,7 +34,7 @@ class BilledLine:
     row: int
     """Row of the file's table, from 1."""
     line: int
-    """Line of the file."""
+    """Line of the file, or row of its sheet."""
     amount: Decimal
     """Without the tax that the row states beside it."""
     text: str = ""
@@ -64,16 +64,21 @@ class InvoiceFile:
     notes: tuple[str, ...]
 
 
-def read_invoice(path: Path, columns: Mapping[str, str] | None = None, currency: str = "CNY") -> InvoiceFile:
-    """Read a CSV file; `columns` maps fields to headers that their own words do not give away.
+def read_invoice(
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    currency: str = "CNY",
+    sheet: str | None = None,
+) -> InvoiceFile:
+    """Read a CSV file or an .xlsx workbook; `columns` maps fields to headers that their own words do not
+    give away, `sheet` names the sheet of a workbook (default: the first).
 
     Raises InputError with every problem, each with its file, line and column.
     """
     shown = str(path)
-    text = _text(path, shown)
-    separator = _separator(text)
     problems: list[Problem] = []
-    table = _records(text, separator, shown, problems)
+    notes: list[str] = []
+    table = _rows(path, sheet, shown, problems, notes)
     header = next(table, None)
     if header is None:
         raise InputError(problems or [Problem("the invoice is empty: it has no header", shown)])
@@ -95,15 +100,27 @@ def read_invoice(path: Path, columns: Mapping[str, str] | None = None, currency:
     unread = [
         cell.strip() for place, cell in enumerate(header[1]) if place not in places.values() and cell.strip()
     ]
-    notes = [f"Columns that are not read: {', '.join(unread)}."] if unread else []
+    notes += [f"Columns that are not read: {', '.join(unread)}."] if unread else []
     return InvoiceFile(shown, tuple(lines), found, reader.stated_total, tuple(notes))
 
 
-# -- Text ----------------------------------------------------------------------------------------------
+# -- File ----------------------------------------------------------------------------------------------
 
 
-def _text(path: Path, shown: str) -> str:
-    """By byte order mark, else UTF-8, else GB18030 (a Chinese Excel's own)."""
+def _rows(
+    path: Path, sheet: str | None, shown: str, problems: list[Problem], notes: list[str]
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows of the file that are not blank, with their lines; a workbook is known by its first bytes."""
+    data = _bytes(path, shown)
+    if data.startswith(ZIP):
+        return sheet_rows(data, sheet, shown, problems, notes)
+    if sheet is not None:
+        rule = "a CSV file has no sheets; only an .xlsx workbook has"
+        raise InputError(Problem(rule, shown, key="--sheet", value=sheet))
+    return csv_rows_of(data, shown, problems)
+
+
+def _bytes(path: Path, shown: str) -> bytes:
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -113,41 +130,7 @@ def _text(path: Path, shown: str) -> str:
         raise InputError(Problem(f"the invoice cannot be read: {error.strerror}", shown)) from None
     if len(data) > LARGEST:
         raise InputError(Problem(f"an invoice has at most {LARGEST:,} bytes", shown))
-    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ["utf-16"] if marked else ["utf-8-sig", "gb18030"]:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text:
-            return text
-    rule = "an invoice is a CSV text in UTF-8, UTF-16 or GB18030; save a spreadsheet as CSV first"
-    raise InputError(Problem(rule, shown))
-
-
-def _separator(text: str) -> str:
-    """What stands most often in the first line: a comma, a semicolon or a tab."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    return max((",", ";", "\t"), key=first.count)
-
-
-def _records(
-    text: str, separator: str, file: str, problems: list[Problem]
-) -> Iterator[tuple[int, list[str]]]:
-    """Lines with their cells; blank lines are passed over, a broken line ends the reading."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    before = 0
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.append(Problem(f"this is not valid CSV: {error}", file, before + 1))
-            return
-        line, before = before + 1, reader.line_num
-        if any(cell.strip() for cell in cells):
-            yield line, cells
+    return data
 
 
 # -- Columns -------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from sim.experiments.knobs_turns import (
 )
 from sim.load import Question
 from sim.load_uncertain import quantile
+from sim.model.said import said
 from sim.replication import used_offers
 from sim.units import DAY, MONTH, parse_growth
 
@@ -97,7 +98,9 @@ def _said(question: Question, knob: Knob) -> Knob:
         return knob
     ends = [round(quantile(known, share), 6) for share in (0.05, 0.95)]
     low, high = min(knob.base, *ends), max(knob.base, *ends)
-    why = f"5 % to 95 % of what the scenario says of it ({known.source or 'assumed'})"
+    why = said("5 % to 95 % of what the scenario says of it (assumed)")
+    if known.source:
+        why = said("5 % to 95 % of what the scenario says of it ({name})", name=known.source)
     return dataclasses.replace(knob, low=low, high=high, why=why, assumed=known.source is None)
 
 
@@ -111,7 +114,7 @@ def _ranged(knob: Knob, ends: tuple[float, float]) -> Knob:
         if bounds:
             rule += f", and be {' and '.join(bounds)}"
         raise InputError(Problem(rule, key="--range", value=text))
-    return dataclasses.replace(knob, low=low, high=high, why="given with --range", assumed=False)
+    return dataclasses.replace(knob, low=low, high=high, why=said("given with --range"), assumed=False)
 
 
 def _price_range(question: Question) -> Knob | None:
@@ -124,7 +127,8 @@ def _price_range(question: Question) -> Knob | None:
     return Knob(
         name="price_range", title="place in the published price range", unit="of the range",
         low=0.0, base={"low": 0.0, "mid": 0.5, "high": 1.0}[word], high=1.0,
-        why=f"the ends of the published ranges of {', '.join(wide)}; 0 is the low end", assumed=False,
+        why=said("the ends of the published ranges of {name}; 0 is the low end", name=", ".join(wide)),
+        assumed=False,
         turn=turn_price_range, least=0.0, most=1.0, money_only=True,
     )  # fmt: skip
 
@@ -140,7 +144,7 @@ def _price_words(question: Question, wide: Sequence[str]) -> Iterator[str | Deci
 def _price(_question: Question) -> Knob:
     return Knob(
         name="price", title="price level", unit="times", low=0.9, base=1.0, high=1.1,
-        why="a tenth less and a tenth more", assumed=True,
+        why=said("a tenth less and a tenth more"), assumed=True,
         turn=turn_price, least=0.01, money_only=True,
     )  # fmt: skip
 
@@ -162,7 +166,7 @@ def _discount(question: Question) -> Knob | None:
         return None
     return Knob(
         name="discount", title="discount of plans", unit="times", low=0.5, base=1.0, high=1.5,
-        why="half as much off, and half as much again",
+        why=said("half as much off, and half as much again"),
         assumed=True, turn=turn_discount, least=0.0, money_only=True,
     )  # fmt: skip
 
@@ -170,7 +174,7 @@ def _discount(question: Question) -> Knob | None:
 def _demand(_question: Question) -> Knob:
     return Knob(
         name="demand", title="demand", unit="times", low=0.7, base=1.0, high=1.3,
-        why="a team's guess of its own jobs is off by some 30 %", assumed=True,
+        why=said("a team's guess of its own jobs is off by some 30 %"), assumed=True,
         turn=turn_demand, least=0.01,
     )  # fmt: skip
 
@@ -184,16 +188,19 @@ def _growth(question: Question) -> Knob | None:
         base = round(100 * math.expm1(parse_growth(workload.growth) * MONTH), 6)
     return Knob(
         name="growth", title="growth of demand", unit="%/month", low=min(0.0, base), base=base,
-        high=max(2 * base, base + 3.0), why="from none to twice the growth that is planned, at least 3 "
-        "points more", assumed=True, turn=turn_growth, least=-99.0,
+        high=max(2 * base, base + 3.0),
+        why=said("from none to twice the growth that is planned, at least 3 points more"), assumed=True,
+        turn=turn_growth, least=-99.0,
     )  # fmt: skip
 
 
 def _run_time(_question: Question) -> Knob:
     return Knob(
         name="run_time", title="running time", unit="times", low=0.88, base=1.0, high=1.14,
-        why="of the measured rows whose source was left out of the fit, 90 % are within 14 % "
-        "(docs/validation.md)", assumed=False, turn=turn_run_time, least=0.01,
+        why=said(
+            "of the measured rows whose source was left out of the fit, 90 % are within 14 % "
+            "(docs/validation.md)"
+        ), assumed=False, turn=turn_run_time, least=0.01,
     )  # fmt: skip
 
 
@@ -202,8 +209,10 @@ def _failures(question: Question) -> Knob | None:
         return None
     return Knob(
         name="failures", title="failure rate", unit="times", low=0.36, base=1.0, high=2.0,
-        why="low: 24,400 GPU-hours between interruptions of A100 cards (Meta RSC-1) instead of 8,760; "
-        "high: twice as many failures", assumed=True, turn=turn_failures, least=0.01,
+        why=said(
+            "low: 24,400 GPU-hours between interruptions of A100 cards (Meta RSC-1) instead of 8,760; "
+            "high: twice as many failures"
+        ), assumed=True, turn=turn_failures, least=0.01,
     )  # fmt: skip
 
 
@@ -216,7 +225,7 @@ def _end(question: Question) -> Knob | None:
         return None
     return Knob(
         name="end", title="early end of the project", unit="months", low=low, base=base, high=base,
-        why="the project is given up at half of its time; jobs and leases end, what is owed stays",
+        why=said("the project is given up at half of its time; jobs and leases end, what is owed stays"),
         assumed=True, turn=turn_end, least=least, most=base,
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ from sim.experiments.decision import WAIT
 from sim.experiments.intervals import variance_ratio
 from sim.experiments.sample import Sample
 from sim.experiments.warm_up import too_short
+from sim.model.said import said
 from sim.units import Micros
 
 __all__ = ["WARM_UP", "luck_shared", "no_spread", "refuse_equal_draws", "short_warm_up"]
@@ -67,5 +68,8 @@ def short_warm_up(samples: Sequence[Sequence[Sample]], warm_up: Micros) -> Itera
 def no_spread(results: Sequence[StrategyResult], replications: int) -> Iterable[Caution]:
     spread = any(len(set(values)) > 1 for result in results for values in result.values.values())
     if replications > 1 and not spread:
-        text = f"all {replications} replications gave the same figures: nothing in this question varies"
+        text = said(
+            "all {runs} replications gave the same figures: nothing in this question varies",
+            runs=replications,
+        )
         yield Caution("no spread", None, text)

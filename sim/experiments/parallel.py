@@ -63,7 +63,7 @@ def run_tasks(
     `seen` is called with each result, wherever it was made, before the progress that counts it.
 
     Raises InputError if `workers` is below 1 or the cluster does not answer, and RunError if a process
-    dies.
+    dies or cannot be started.
     """
     if workers < 1:
         raise InputError(
@@ -152,6 +152,9 @@ def _run_in_processes(
     except BrokenProcessPool as error:
         what = str(error).partition(". ")[0].strip()
         msg = f"a worker process could not do its work, perhaps for want of memory; try --jobs 1 ({what})"
+        raise RunError(msg) from error
+    except OSError as error:  # no room for their queues, no file handles, no more processes
+        msg = f"worker processes cannot be started: {error.strerror or error}; try --jobs 1"
         raise RunError(msg) from error
 
 

@@ -91,7 +91,7 @@ def delete(held: Held) -> None:
     Raises RunError where something cannot be deleted.
     """
     folder = held.folder
-    aside = folder.with_name(f".{folder.name.lstrip('.')}-{uuid.uuid4().hex[:12]}")
+    aside = folder.with_name(f".{folder.name.lstrip('.')}-{os.getpid()}-{uuid.uuid4().hex[:12]}")
     try:
         folder.rename(aside)
         shutil.rmtree(aside)

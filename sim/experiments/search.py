@@ -28,6 +28,7 @@ from sim.experiments.runs import Runs
 from sim.experiments.stopping import chosen
 from sim.experiments.wording import money, value
 from sim.model.experiment import Selection
+from sim.model.said import said
 from sim.replication import Prepared
 from sim.streams import Streams
 from sim.units import HOUR
@@ -118,7 +119,11 @@ class Search:
         for one in self.candidates:
             rival = best[one.fleet]
             if rival is not one:
-                text = f"the same cards under the {rival.plan} plan cost {self._money(rival.cost)}"
+                text = said(
+                    "the same cards under the {plan} plan cost {cost}",
+                    plan=rival.plan,
+                    cost=self._money(rival.cost),
+                )
                 self.lost[one.position] = "dearer", text
         return list(best.values())
 
@@ -135,7 +140,7 @@ class Search:
             if misfit is not None and allowed == 0:
                 self.lost[one.position] = "does not fit", misfit
             elif not one.burst and one.cards < needed:
-                text = f"the work alone needs {needed} cards of this kind"
+                text = said("the work alone needs {cards} cards of this kind", cards=needed)
                 self.lost[one.position] = "too small", text
             else:
                 kept.append(one)
@@ -162,13 +167,11 @@ class Search:
         if where is None:
             top = open_[-1:]
             for one in open_[:-1]:
-                text = f"smaller than {top[0].name}, which misses the target"
-                self.lost.setdefault(one.position, ("too slow", text))
+                self._smaller(one, top[0])
             return []
         for one in open_[:where]:
             if one.position not in self.judge.found:
-                text = f"smaller than {self._misses(open_[:where]).name}, which misses the target"
-                self.lost.setdefault(one.position, ("too slow", text))
+                self._smaller(one, self._misses(open_[:where]))
         answer = [open_[where]]
         if open_[where].burst:
             answer += self._larger(open_[where + 1 :], open_[where])
@@ -214,11 +217,16 @@ class Search:
 
     def _dearer(self, one: Candidate, than: Candidate | None) -> None:
         if than is not None:
-            text = f"its leases alone cost {self._money(one.cost)}, more than all of {than.name}"
+            cost = self._money(one.cost)
+            text = said("its leases alone cost {cost}, more than all of {than}", cost=cost, than=than.name)
             if not than.burst and not one.burst:
                 more = self._money(one.cost - than.cost)
-                text = f"costs {self._money(one.cost)}, {more} more than {than.name}"
+                text = said("costs {cost}, {more} more than {than}", cost=cost, more=more, than=than.name)
             self.lost.setdefault(one.position, ("dearer", text))
+
+    def _smaller(self, one: Candidate, than: Candidate) -> None:
+        text = said("smaller than {than}, which misses the target", than=than.name)
+        self.lost.setdefault(one.position, ("too slow", text))
 
     def _money(self, amount: Decimal | float) -> str:
         return money(float(amount), self.runs.question.scenario.currency)
@@ -244,7 +252,7 @@ class Search:
         if judged is not None:
             status, reason = self._judged(one, winner)
         if winner is not None and one.position == winner.position:
-            status, reason = "chosen", "the cheapest that meets the target"
+            status, reason = "chosen", said("the cheapest that meets the target")
         cost = None if one.burst and judged is None else self._mean_cost(one)
         return Option(
             one,
@@ -259,16 +267,23 @@ class Search:
         judged = self.judge.found[one.position]
         if not judged.meets:
             lines = [
-                f"{line.name} {value(mean, line.unit)}, limit {value(line.limit, line.unit)}"
+                said(
+                    "{metric} {value}, limit {limit}",
+                    metric=line.name,
+                    value=value(mean, line.unit),
+                    limit=value(line.limit, line.unit),
+                )
                 for line, mean in zip(self.asked, judged.means, strict=True)
                 if mean is not None and (mean < line.limit if line.at_least else mean > line.limit)
             ]
             status: Status = "too slow" if judged.standing == "misses" else "unsure"
-            return status, "; ".join(lines) or "misses the target"
+            return status, "; ".join(lines) or said("misses the target")
         if winner is None:
-            return "unsure", "meets the target by its mean"
+            return "unsure", said("meets the target by its mean")
         more = self._mean_cost(one) - self._mean_cost(winner)
-        return "dearer", f"meets the target, and costs {self._money(more)} more than {winner.name}"
+        return "dearer", said(
+            "meets the target, and costs {more} more than {than}", more=self._money(more), than=winner.name
+        )
 
 
 def _first_price(rungs: Sequence[Candidate]) -> tuple[Decimal, int]:

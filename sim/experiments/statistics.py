@@ -17,6 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from sim.model.said import said
+
 __all__ = [
     "NEEDS_TWO",
     "Interval",
@@ -27,7 +29,7 @@ __all__ = [
     "wilson_interval",
 ]
 
-NEEDS_TWO = "needs 2 or more replications"
+NEEDS_TWO = said("needs 2 or more replications")
 """Why an interval has no limits."""
 
 Values = Sequence[float | None]

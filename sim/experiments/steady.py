@@ -9,7 +9,8 @@ section 9.5.3). Whether they are is tested by the correlation of neighbours (Fis
 
 A quantile of a batch is biased where batches differ, so the figures of the batches are set off to have the
 figure of all jobs as their mean: the estimate is that of all jobs, its spread that of the batches.
-Money and use of cards are those of the whole run, of which there is one.
+Cost is cut by time (`sim.experiments.steady_money`). Other money and use of cards are those of the whole run,
+of which there is one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from sim.experiments.comparison_parts import Steady
 from sim.experiments.metric_interval import SHARES_OF_RUNS
 from sim.experiments.runs import Runs
 from sim.experiments.sample import Sample, finite, summarise
+from sim.experiments.steady_money import money_batches
 from sim.metrics import METRICS
 from sim.metrics.facts import Facts, Flags
 from sim.model.experiment import SteadyState
@@ -41,7 +43,7 @@ BATCHED = (
     *("wait_mean_h", "wait_p50_h", "wait_p95_h", "wait_p99_h"),
     *("slowdown_mean", "slowdown_p95", "on_time_share", "target_met_share"),
 )
-"""Metrics that a batch of jobs has; all others are those of the whole run."""
+"""Metrics that a batch of jobs has."""
 
 FEWEST_A_BATCH = 10
 """Jobs below which a batch is too short for a quantile to mean anything (assumed)."""
@@ -49,7 +51,7 @@ FEWEST_A_BATCH = 10
 ALIKE_LEVEL = 0.95
 """Confidence with which neighbouring batches must be alike before it is said."""
 
-WAIT_MEAN = "wait_mean_h"
+WAIT_MEAN, COST = "wait_mean_h", "cost_cny"
 
 
 def steady_state(runs: Runs, rule: SteadyState) -> tuple[list[list[Sample]], Steady, list[Caution]]:
@@ -57,14 +59,21 @@ def steady_state(runs: Runs, rule: SteadyState) -> tuple[list[list[Sample]], Ste
     scenario = runs.question.scenario
     found = runs.ask([(strategy, 0) for strategy in range(len(scenario.strategies))])
     warm_up, warnings = _warm_up(found, rule, scenario)
-    samples, jobs, alike = [], [], {}
-    for sample in found:
+    samples, jobs, alike, dear = [], [], {}, {}
+    for strategy, sample in enumerate(found):
         assert sample.detail is not None  # noqa: S101 - replication 0 is kept whole
         batches, size = _batches(sample.detail, scenario, warm_up, rule.batches)
         jobs.append(size)
         alike[sample.strategy] = _neighbours([one.metrics.get(WAIT_MEAN) for one in batches])
+        if size:
+            money = money_batches(runs.question, strategy, sample.detail, warm_up, rule.batches)
+            batches = [
+                dataclasses.replace(one, metrics={**one.metrics, **row})
+                for one, row in zip(batches, money, strict=True)
+            ]
+            dear[sample.strategy] = _neighbours([row[COST] for row in money])
         samples.append(batches)
-    steady = Steady(warm_up, rule.warm_up == "auto", rule.batches, min(jobs), alike)
+    steady = Steady(warm_up, rule.warm_up == "auto", rule.batches, min(jobs), alike, dear)
     return samples, steady, [*warnings, *_too_short(steady), *_no_steady_state(scenario)]
 
 
@@ -158,7 +167,8 @@ def _stretch(run: RunResult, scenario: Scenario, places: np.ndarray[Any, np.dtyp
 def _neighbours(values: Sequence[float | None]) -> float | None:
     """Correlation of neighbouring values; None where they do not vary or are not all known."""
     known = np.array([value for value in values if value is not None])
-    steps = known - known.mean() if len(known) == len(values) else np.zeros(0)
+    varied = len(known) == len(values) and len(set(known.tolist())) > 1  # not by the last bit of the mean
+    steps = known - known.mean() if varied else np.zeros(0)
     spread = float((steps**2).sum())
     return None if spread == 0 else float((steps[1:] * steps[:-1]).sum()) / spread
 
@@ -167,7 +177,7 @@ def _too_short(steady: Steady) -> list[Caution]:
     if not steady.jobs:
         text = (
             f"after the warm-up there are fewer than {steady.batches * FEWEST_A_BATCH:,} jobs, too few for "
-            f"{steady.batches} batches: service has no interval; a longer horizon gives one"
+            f"{steady.batches} batches: no figure has an interval; a longer horizon gives one"
         )
         return [Caution("batches", None, text)]
     batches = steady.batches
@@ -176,10 +186,11 @@ def _too_short(steady: Steady) -> list[Caution]:
         Caution(
             "batches",
             name,
-            f"neighbouring batches are alike (correlation {alike:.2f}), so the intervals of its waits are "
+            f"neighbouring batches are alike (correlation {alike:.2f}), so the intervals of its {what} are "
             "too narrow; a longer horizon or fewer batches give fairer ones",
         )
-        for name, alike in steady.alike.items()
+        for what, found in (("waits", steady.alike), ("cost", steady.alike_cost))
+        for name, alike in found.items()
         if alike is not None and alike > limit
     ]
 

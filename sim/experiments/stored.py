@@ -33,6 +33,10 @@ MOST_ROWS = 50_000_000
 """Rows of a table that are read at most; a Parquet file says how many it has before it is read."""
 
 
+LONGEST = 200
+"""Characters of what is told of a damaged file; a cell of it may be of any length."""
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """One comparison as `fleetsim compare` left it."""
@@ -112,11 +116,9 @@ class StoredRun:
     def leases(self, strategy: str) -> tuple[LeaseRecord, ...]:
         """The machines of replication 0, in the order of the log."""
         number = self._number(strategy)
-        records = records_of(
-            self.billables(strategy)[0],
-            self.question.scenario.strategies[number],
-            used_offers(self.question),
-        )
+        machines, offers = self.billables(strategy), used_offers(self.question)
+        with self._sound("rentals.parquet"):
+            records = records_of(machines[0], self.question.scenario.strategies[number], offers)
         used = self._of("leases", strategy)
         with self._sound("leases.parquet"):
             columns = [
@@ -144,12 +146,17 @@ class StoredRun:
         """The jobs of replication 0, as in `jobs.csv`."""
         return self._of("jobs", strategy)
 
-    def billables(self, strategy: str) -> tuple[Billable, ...]:
-        """What a new price needs of each replication."""
-        with self._sound("rentals.parquet"):
-            frame, divisors = self._of("rentals", strategy), self._of("divisors", strategy)
+    def billables(self, strategy: str, twins: bool = False) -> tuple[Billable, ...]:
+        """What a new price needs of each replication, or of each twin."""
+        prefix = "twin_" if twins else ""
+        with self._sound(f"{prefix}rentals.parquet"):
+            frame, divisors = self._of(f"{prefix}rentals", strategy), self._of(f"{prefix}divisors", strategy)
             leases = frame["lease"].drop_duplicates().tolist()
             places = {name: -1 if name == "burst" else int(name.removeprefix("lease ")) for name in leases}
+            own = self.question.scenario.strategies[self._number(strategy)]
+            if any(not -(own.burst is not None) <= place < len(own.leases) for place in places.values()):
+                msg = "of leases that the scenario does not have"
+                raise ValueError(msg)
             numbers = np.column_stack(
                 [
                     frame["lease"].map(places).to_numpy(dtype=np.int64),
@@ -196,12 +203,14 @@ class StoredRun:
         """InputError where a file, although it has its digest, does not hold what it should."""
         try:
             yield
-        except (KeyError, ValueError, TypeError, ArithmeticError, AttributeError, csv.Error) as error:
+        except (LookupError, ValueError, TypeError, ArithmeticError, AttributeError, csv.Error) as error:
             what = f"{type(error).__name__} {error}".strip()
             raise self._damaged(file, what) from None
 
     def _damaged(self, file: str, what: str) -> InputError:
-        return InputError(Problem(f"the file of the run is damaged: {what}", str(self.folder / file)))
+        return InputError(
+            Problem(f"the file of the run is damaged: {what[:LONGEST]}", str(self.folder / file))
+        )
 
 
 def open_run(folder: Path | str, catalog: Catalog | None = None) -> StoredRun:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from sim.model.job_table import JobTable
 from sim.model.logs import JobRecords
+from sim.model.said import said
 from sim.replication import RunResult
 from sim.units import DAY, Micros, format_duration
 
@@ -77,7 +78,10 @@ def too_short(estimates: Sequence[Micros | None], warm_up_us: Micros) -> str | N
     middle = known[(len(known) - 1) // 2]
     if middle <= warm_up_us:
         return None
-    return (
-        f"the start-up phase seems to last about {middle / DAY:,.1f} days (MSER-5 on the waits, median of "
-        f"{len(estimates)} runs); experiment.warm_up is {format_duration(warm_up_us)}"
+    return said(
+        "the start-up phase seems to last about {days} days (MSER-5 on the waits, median of {runs} runs); "
+        "experiment.warm_up is {span}",
+        days=f"{middle / DAY:,.1f}",
+        runs=len(estimates),
+        span=format_duration(warm_up_us),
     )

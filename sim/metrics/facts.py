@@ -18,7 +18,7 @@ from sim.model.job import JobSet
 from sim.model.job_table import JobTable
 from sim.model.ledger import Ledger
 from sim.model.logs import Attempts, JobRecords
-from sim.model.records import JobState, RunLog
+from sim.model.records import ENDS_FOR_GOOD, JobState, RunLog
 from sim.model.scenario import Scenario, Target
 from sim.units import Micros
 
@@ -27,9 +27,6 @@ __all__ = ["Facts", "Flags", "Numbers", "Times"]
 Flags = npt.NDArray[np.bool_]
 Times = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
-
-_LEAVES = ("done", "killed", "cancelled", "failed", "horizon")
-"""How a stay ends after which the job does not go back to the queue."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,7 @@ class Facts:
     @property
     def stay_requeues(self) -> Flags:
         """Whether the job went back to the queue after the stay."""
-        return ~self.stays.ended(*_LEAVES)
+        return ~self.stays.ended(*ENDS_FOR_GOOD)
 
     @property
     def stay_back(self) -> Times:

@@ -27,6 +27,7 @@ import numpy as np
 
 from sim.metrics.facts import Facts, Flags, Numbers, Times
 from sim.metrics.service import wait_quantile_h
+from sim.model.said import said
 from sim.units import HOUR, WEEK
 
 __all__ = [
@@ -42,11 +43,17 @@ __all__ = [
 ]
 
 MATERIAL_BACKLOG = 0.02
+"""Backlog at the end, as a share of the run, above which it tells something."""
 GROWTH = 1.5
+"""Mean queue of the last quarter over that of the second, above which the queue grows."""
 LONG_WAIT = 0.05
+"""95th percentile of the wait, as a share of the time over which jobs arrive, above which it is long."""
 LONG_STRETCH = 0.25
+"""Unbroken time in which somebody waits, as a share of the same, above which it is long."""
 FEWEST_JOBS = 20
+"""Measured jobs below which nothing is said of long waits."""
 BATCH = 0.1
+"""Share of the run within which all arrivals make a batch, held against the whole run."""
 _WEEK_H = WEEK / HOUR
 
 
@@ -131,21 +138,35 @@ def overload_reasons(values: Mapping[str, float | None], horizon_h: float) -> tu
     reasons: list[str] = []
     if load > 1 and backlog > MATERIAL_BACKLOG * horizon_h:
         reasons.append(
-            f"{_asked(values, horizon_h)} {load:.2f} times the leased card-time, and the jobs waiting at the "
-            f"end would take the cards another {backlog:,.1f} h"
+            said(
+                "{head} {load} times the leased card-time, and the jobs waiting at the end would take the "
+                "cards another {backlog} h",
+                head=_asked(values, horizon_h),
+                load=f"{load:.2f}",
+                backlog=f"{backlog:,.1f}",
+            )
         )
     if late > GROWTH * early and backlog > MATERIAL_BACKLOG * horizon_h:
         reasons.append(
-            f"the queue still grows: {late:,.1f} jobs wait on average in the last quarter of the run, "
-            f"{early:,.1f} in the second"
+            said(
+                "the queue still grows: {late} jobs wait on average in the last quarter of the run, "
+                "{early} in the second",
+                late=f"{late:,.1f}",
+                early=f"{early:,.1f}",
+            )
         )
     arrivals = values["arrivals_h"] or 0.0
     span = arrivals if arrivals > BATCH * horizon_h else horizon_h
     enough = (values["jobs_measured"] or 0.0) >= FEWEST_JOBS
     if enough and wait > LONG_WAIT * span and stretch > LONG_STRETCH * span:
         reasons.append(
-            f"somebody waits for {stretch:,.1f} h without a break, and one job in twenty waits longer than "
-            f"{wait:,.1f} h, while jobs arrive over {span:,.1f} h"
+            said(
+                "somebody waits for {stretch} h without a break, and one job in twenty waits longer than "
+                "{wait} h, while jobs arrive over {arrivals} h",
+                stretch=f"{stretch:,.1f}",
+                wait=f"{wait:,.1f}",
+                arrivals=f"{span:,.1f}",
+            )
         )
     return tuple(reasons)
 
@@ -157,15 +178,21 @@ def _asked(values: Mapping[str, float | None], horizon_h: float) -> str:
     """
     leased = values.get("leased_gpu_h")
     if leased is None or not horizon_h:
-        return "the work asked for is"
+        return said("the work asked for is")
     usable = leased - (values.get("away_gpu_h") or 0.0) - (values.get("reserved_gpu_h") or 0.0)
     asked = (values["offered_load"] or 0.0) * usable
-    span, part = (f"over {horizon_h:,.0f} h", 1.0) if horizon_h < _WEEK_H else ("a week", _WEEK_H / horizon_h)
+    span, part = said("a week"), _WEEK_H / horizon_h
+    if horizon_h < _WEEK_H:
+        span, part = said("over {hours} h", hours=f"{horizon_h:,.0f}"), 1.0
     cards = math.ceil(asked / horizon_h - 1e-9)
-    return (
-        f"jobs ask for {asked * part:,.0f} card-hours {span} and {usable * part:,.0f} are leased "
-        f"({usable / horizon_h:,.1f} cards on average), where {cards:,} cards, never idle, would carry it: "
-        "that is"
+    return said(
+        "jobs ask for {asked} card-hours {reason} and {usable} are leased ({mean} cards on average), where "
+        "{cards} cards, never idle, would carry it: that is",
+        asked=f"{asked * part:,.0f}",
+        reason=span,
+        usable=f"{usable * part:,.0f}",
+        mean=f"{usable / horizon_h:,.1f}",
+        cards=f"{cards:,}",
     )
 
 

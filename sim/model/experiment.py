@@ -60,7 +60,14 @@ class Selection(Strict):
     first: int = Field(default=10, ge=3, le=1000)
     """Replications of every strategy before anything is decided."""
     most: int = Field(default=1000, ge=3, le=MOST_REPLICATIONS)
-    """Replications of a strategy at which to stop undecided."""
+    """Replications of a strategy at which to stop undecided; at least `first`."""
+
+    @model_validator(mode="after")
+    def _some_to_spend(self) -> Selection:
+        if self.most < self.first:
+            msg = f"most must be at least first, the replications before anything is decided, {self.first}"
+            raise ValueError(msg)
+        return self
 
 
 class SteadyState(Strict):

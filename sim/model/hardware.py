@@ -38,6 +38,8 @@ class Gpu(Strict):
     """Largest number of MIG instances; 0: no MIG."""
     tdp_w: float = Field(gt=0)
     pcie: Literal["pcie3", "pcie4", "pcie5"]
+    pcie_lanes: Literal[8, 16] = 16
+    """Lanes of its connector; 16 unless its data sheet has fewer."""
     card_class: CardClass
     source: str
     aliases: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from sim.model.chains import Submissions
 from sim.units import Micros
 
 __all__ = [
+    "ENDS_FOR_GOOD",
     "Attempt",
     "FailureRecord",
     "JobRecord",
@@ -27,6 +28,9 @@ __all__ = [
 JobState = Literal["done", "killed", "refused", "running", "waiting", "cancelled", "failed"]
 """`running` and `waiting` are states at the horizon: such jobs are unfinished, not done. `cancelled`:
 the user stopped it; `failed`: it failed by itself, not by the hardware, and was not submitted again."""
+
+ENDS_FOR_GOOD = ("done", "killed", "cancelled", "failed", "horizon")
+"""Ends of a stay on cards after which its job does not wait again."""
 
 MetricValues = Mapping[str, float | None]
 """Metric name -> value; None where it is not defined (a mean wait of no jobs)."""

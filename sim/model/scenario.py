@@ -257,6 +257,5 @@ class Scenario(Strict):
         return (self.start_instant + timedelta(microseconds=elapsed_us)).astimezone(self.zone)
 
     def strategy(self, name: str) -> Strategy:
-        """The strategy of this name; KeyError with the known names."""
-        by_name: Mapping[str, Strategy] = {strategy.name: strategy for strategy in self.strategies}
-        return by_name[name]
+        """The strategy of this name; KeyError where there is none."""
+        return {strategy.name: strategy for strategy in self.strategies}[name]

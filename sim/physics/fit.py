@@ -19,6 +19,9 @@ from sim.physics.task import task_of
 
 __all__ = ["FitRow", "fit_job"]
 
+_TIGHT = 0.1
+"""Share of a card: about what held-out predictions of memory are off by (docs/validation.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class FitRow:
@@ -62,6 +65,13 @@ class FitRow:
             return None
         return self.reserve_gib - self.margin_gib
 
+    @property
+    def tight(self) -> bool:
+        """Whether less is left on the card than predictions of memory may be off by, a tenth of it."""
+        if self.margin_gib is None or self.usable_gib is None:
+            return False
+        return self.margin_gib < _TIGHT * self.usable_gib
+
 
 def fit_job(
     job_class: JobClass,
@@ -86,7 +96,8 @@ def fit_job(
         if not fitting:
             reason = misfit_of(job_class, offer, gpu, tried).reason
             least = min(tried, key=lambda way: way.prediction.needs_gib, default=None)
-            ladder = remedies(job_class, offer, known, predict)
+            # Where the count asked for cannot stand there, no change on one card would help.
+            ladder = remedies(job_class, offer, known, predict) if tried else ()
             rows.append(_row(offer, least, work, reason, ladder))
             continue
         for way in tried if job_class.counts else fitting[:1]:

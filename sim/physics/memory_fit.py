@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from sim.physics.cases import Cases, Flags, Floats
 from sim.physics.memory import card_memory
 from sim.physics.memory_constants import MemoryConstants
+from sim.physics.robust import REACH, dampened
 
 __all__ = ["BEFORE", "FREE", "NOISE", "fit_memory", "published_memory_prior"]
 
@@ -45,9 +45,6 @@ FREE = tuple(BEFORE)
 NOISE = 0.08
 """Standard deviation of a published peak around the form, as a logarithm."""
 
-_REACH = 3.0
-"""Bounds of a constant, in spreads."""
-
 
 def fit_memory(
     cases: Cases,
@@ -64,6 +61,8 @@ def fit_memory(
     of its weight; a constant's is its log distance from the prior in spreads, a framework's from the
     common one. Deterministic.
     """
+    from scipy.optimize import least_squares  # here: slow to load, and only a calibration needs it
+
     measured, roots = np.log(measured_gib), np.sqrt(weights)
     spreads = np.array([BEFORE.get(name, (1.0, 0.1))[1] for name in free])
     start = np.array([value_of(prior, name) for name in free])
@@ -79,10 +78,9 @@ def fit_memory(
     def residuals(steps: Floats) -> Floats:
         total = card_memory(cases, constants_at(steps), reported=reported).total
         off = (np.log(total) - measured) / NOISE
-        dampened = np.sign(off) * np.sqrt(2.0 * (np.sqrt(1.0 + off**2) - 1.0))
-        return np.concatenate([roots * dampened, steps])
+        return np.concatenate([roots * dampened(off), steps])
 
-    found = least_squares(residuals, np.zeros(len(free)), bounds=(-_REACH, _REACH), xtol=1e-6, ftol=1e-6)
+    found = least_squares(residuals, np.zeros(len(free)), bounds=(-REACH, REACH), xtol=1e-6, ftol=1e-6)
     return constants_at(found.x)
 
 

@@ -9,6 +9,7 @@ from sim.catalog import Catalog
 from sim.model.contract import Offer
 from sim.model.hardware import Gpu
 from sim.model.rates import Misfit
+from sim.model.said import said
 from sim.model.scenario import JobClass
 from sim.physics.constants import Constants, constants_for
 from sim.physics.host import host_tokens_per_s
@@ -93,25 +94,48 @@ def misfit_of(job_class: JobClass, offer: Offer, gpu: Gpu, tried: Sequence[Way])
         counts = " or ".join(map(str, job_class.counts or AUTO_COUNTS))
         if _placeable(job_class, offer):
             return Misfit(
-                f"no way to divide {job_class.model} with {job_class.method} over {counts} cards is left "
-                f"where the class asks for {job_class.split}"
+                said(
+                    "no way to divide {model} with {method} over {counts} cards is left "
+                    "where the class asks for {split}",
+                    model=job_class.model,
+                    method=job_class.method,
+                    counts=counts,
+                    split=job_class.split,
+                )
             )
-        several = (
-            "and its cards do not work together over several units"
-            if not joins_units(offer)
-            else "and the class may not span machines"
-        )
+        if joins_units(offer):
+            several = said("and the class may not span machines")
+        else:
+            several = said("and its cards do not work together over several units")
         return Misfit(
-            f"the class asks for {counts} cards; one unit of {offer.id} has {offer.gpus_per_unit}, {several}"
+            said(
+                "the class asks for {counts} cards; one unit of {offer} has {has}, {reason}",
+                counts=counts,
+                offer=offer.id,
+                has=offer.gpus_per_unit,
+                reason=several,
+            )
         )
     least = min(tried, key=lambda way: way.prediction.needs_gib)
     needs, has = least.prediction.needs_gib, least.prediction.has_gib
-    cards = "1 card" if least.gpus == 1 else f"{least.gpus} cards, {least.prediction.split.name}"
+    cards = said("1 card")
+    if least.gpus > 1:
+        cards = said("{cards} cards, {split}", cards=least.gpus, split=least.prediction.split.name)
     if least.prediction.reserve_gib:
-        cards += f", {least.prediction.reserve_gib:.1f} of it kept free where no published run is near"
+        kept = f"{least.prediction.reserve_gib:.1f}"
+        cards = said("{on}, {kept} of it kept free where no published run is near", on=cards, kept=kept)
     return Misfit(
-        f"{job_class.model} with {job_class.method} needs at least {needs:.1f} GiB a card "
-        f"({cards}); {gpu.name} has {has:.1f} GiB: {needs - has:.1f} GiB too little",
+        said(
+            "{model} with {method} needs at least {needs} GiB a card ({on}); {gpu} has {has} GiB: "
+            "{short} GiB too little",
+            model=job_class.model,
+            method=job_class.method,
+            needs=f"{needs:.1f}",
+            on=cards,
+            gpu=gpu.name,
+            has=f"{has:.1f}",
+            short=f"{needs - has:.1f}",
+        ),
         needs_gib=needs,
         has_gib=has,
     )

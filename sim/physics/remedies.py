@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from sim.catalog import Catalog
 from sim.model.contract import Offer
 from sim.model.hardware import Gpu
+from sim.model.said import said
 from sim.model.work import JobClass
 from sim.physics.lengths import lengths_of
 from sim.physics.prediction import Ask, Prediction, Predictor, best
@@ -83,8 +84,9 @@ def _ladder(
         after = _ask(shorter, gpu, Layout(1, 1), catalog, predict)
         if after.memory_gib > before.memory_gib:
             continue
-        harm = "longer samples are cut or left out"
-        steps.append(_step(f"samples of at most {length} tokens, one card", harm, 1, before, after, gpu))
+        harm = said("longer samples are cut or left out")
+        change = said("samples of at most {tokens} tokens, one card", tokens=length)
+        steps.append(_step(change, harm, 1, before, after, gpu))
         before = after
         if after.fits:
             return steps
@@ -95,45 +97,49 @@ def _changes(job: JobClass) -> Iterator[tuple[str, str, Callable[[JobClass], Job
     """Steps on the same card, each with what it costs."""
     if not job.checkpointing:
         yield (
-            "gradient checkpointing",
-            "none; about a third more compute",
+            said("gradient checkpointing"),
+            said("none; about a third more compute"),
             lambda j: j.model_copy(update={"checkpointing": True}),
         )
     if job.attention == "eager":
-        yield "flash attention", "none", lambda j: j.model_copy(update={"attention": "flash"})
+        yield (
+            said("flash attention"),
+            said("none"),
+            lambda j: j.model_copy(update={"attention": "flash"}),
+        )
     if job.micro_batch > 1:
         yield (
-            f"micro batch 1 with {job.micro_batch * job.accumulation} accumulated steps",
-            "none; the batch of a step stays",
+            said("micro batch 1 with {steps} accumulated steps", steps=job.micro_batch * job.accumulation),
+            said("none; the batch of a step stays"),
             lambda j: j.model_copy(update={"micro_batch": 1, "accumulation": j.micro_batch * j.accumulation}),
         )
     if job.loss not in ("chunked", "fused"):
         yield (
-            "chunked loss",
-            "none; needs a fused cross-entropy kernel",
+            said("chunked loss"),
+            said("none; needs a fused cross-entropy kernel"),
             lambda j: j.model_copy(update={"loss": "chunked"}),
         )
     if job.method == "full":
         yield (
-            "paged 8-bit optimiser",
-            "small; moments in 8 bits",
+            said("paged 8-bit optimiser"),
+            said("small; moments in 8 bits"),
             lambda j: j.model_copy(update={"optimizer": "paged_adamw_8bit"}),
         )
         yield (
-            "LoRA instead of full fine-tuning",
-            "another result: adapters only",
+            said("LoRA instead of full fine-tuning"),
+            said("another result: adapters only"),
             lambda j: j.model_copy(update={"method": "lora", "optimizer": "adamw"}),
         )
     if job.method in ("full", "lora"):
         yield (
-            "8-bit base weights",
-            "small; weights rounded to 8 bits, slower",
+            said("8-bit base weights"),
+            said("small; weights rounded to 8 bits, slower"),
             lambda j: j.model_copy(update={"method": "qlora8", "quantisation": None}),
         )
     if job.method != "qlora4":
         yield (
-            "4-bit base weights",
-            "some; weights rounded to 4 bits",
+            said("4-bit base weights"),
+            said("some; weights rounded to 4 bits"),
             lambda j: j.model_copy(update={"method": "qlora4", "quantisation": None}),
         )
 
@@ -153,9 +159,8 @@ def _more_cards(
         after = _ask(sharded, gpu, layout, catalog, predict)
         if after.memory_gib > before.memory_gib:
             continue
-        steps.append(
-            _step(f"ZeRO-3 over {gpus} cards", "none; more cards are paid", gpus, before, after, gpu)
-        )
+        change = said("ZeRO-3 over {cards} cards", cards=gpus)
+        steps.append(_step(change, said("none; more cards are paid"), gpus, before, after, gpu))
         before = after
         if after.fits:
             break
@@ -178,8 +183,8 @@ def _larger_card(
         if card.usable_gib > gpu.usable_gib:
             after = _ask(job, card, Layout(1, 1), catalog, predict)
             if after.fits:
-                change = f"a larger card: {card.name}, the job as written"
-                return _step(change, "none; another price", 1, now, after, card)
+                change = said("a larger card: {gpu}, the job as written", gpu=card.name)
+                return _step(change, said("none; another price"), 1, now, after, card)
     return None
 
 

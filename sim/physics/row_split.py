@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from sim.model.hardware import Gpu
+from sim.physics.row_cells import number, text
 from sim.physics.split import Layout, Split
 from sim.physics.task import Task
 
@@ -15,19 +15,17 @@ __all__ = ["layout_of", "micro_steps", "split_of"]
 
 _DIMENSIONS = {"tensor": ("tp", "tensor"), "pipeline": ("pp", "pipeline")}
 """Short and long word of each dimension."""
+_SERVER_GB_S = 1200
+"""Memory bandwidth, GB/s, from which a card of the A100 or H100 class has NVLink (data sheets: 1,555 and
+more; an A30 has 933)."""
 
 
 def _cell(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    missing = value is None or (isinstance(value, float) and math.isnan(value))
-    return "" if missing else str(value).strip().lower()
+    return text(row, key).lower()
 
 
 def _cards(row: Mapping[str, Any]) -> int:
-    try:
-        return max(1, round(float(_cell(row, "n_gpus").replace(",", "") or 1)))
-    except (ValueError, OverflowError):
-        return 1
+    return max(1, round(number(row, "n_gpus") or 1))
 
 
 def split_of(row: Mapping[str, Any], task: Task) -> Split:
@@ -125,7 +123,7 @@ def _link(words: str, gpu: Gpu | None) -> str:
 
 def _server(gpu: Gpu) -> bool:
     """Cards that stand in machines with a switch of their own."""
-    return gpu.card_class in {"a100", "h100"} and "PCIe" not in gpu.id and gpu.bandwidth_gb_s > 1200
+    return gpu.card_class in {"a100", "h100"} and "PCIe" not in gpu.id and gpu.bandwidth_gb_s > _SERVER_GB_S
 
 
 def _network(words: str) -> str:

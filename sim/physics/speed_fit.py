@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from sim.physics.cases import Cases, Floats
+from sim.physics.robust import REACH, dampened
 from sim.physics.speed_constants import SpeedConstants
 from sim.physics.throughput import step_time
 
@@ -82,8 +82,6 @@ NOISE = 0.08
 """Standard deviation of a published speed around the form, as a logarithm: sources differ by as much."""
 
 _UPPER: Mapping[str, float] = {"efficiency": 0.9, "attention_efficiency": 0.8, "overlap": 1.0}
-_REACH = 3.0
-"""Bounds of a constant, in spreads."""
 
 
 def fit_speed(
@@ -98,6 +96,8 @@ def fit_speed(
     A row's residual is log(predicted / measured) / NOISE, dampened beyond one (soft L1), times the root
     of its weight; a constant's is its log distance from the prior in spreads. Deterministic.
     """
+    from scipy.optimize import least_squares  # here: slow to load, and only a calibration needs it
+
     measured = np.log(measured_tokens_per_s)
     roots = np.sqrt(weights)
     spreads = np.array([_spread(name) for name in free])
@@ -106,12 +106,11 @@ def fit_speed(
     def residuals(steps: Floats) -> Floats:
         constants = with_values(prior, dict(zip(free, start * np.exp(steps * spreads), strict=True)))
         off = (np.log(step_time(cases, constants).tokens_per_s) - measured) / NOISE
-        dampened = np.sign(off) * np.sqrt(2.0 * (np.sqrt(1.0 + off**2) - 1.0))
-        return np.concatenate([roots * dampened, steps])
+        return np.concatenate([roots * dampened(off), steps])
 
     highest = np.array([np.log(_UPPER.get(name, np.inf) / at) for name, at in zip(free, start, strict=True)])
-    upper = np.maximum(np.minimum(_REACH, highest / spreads), 1e-6)
-    found = least_squares(residuals, np.zeros(len(free)), bounds=(-_REACH, upper), xtol=1e-6, ftol=1e-6)
+    upper = np.maximum(np.minimum(REACH, highest / spreads), 1e-6)
+    found = least_squares(residuals, np.zeros(len(free)), bounds=(-REACH, upper), xtol=1e-6, ftol=1e-6)
     return with_values(prior, dict(zip(free, start * np.exp(found.x * spreads), strict=True)))
 
 

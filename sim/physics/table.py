@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +10,11 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from sim.catalog import load_catalog
 from sim.physics.cases import Cases, Flags, Floats, cases_of
-from sim.physics.rows import MisreadError, number, read_row, text
+from sim.physics.row_cells import MisreadError, number, text
+from sim.physics.rows import read_row
 
 __all__ = ["Measurements", "carried", "measurements", "read_table"]
 
@@ -91,8 +92,7 @@ def read_table(rows: Sequence[Mapping[str, Any]]) -> Measurements:
 def carried(name: str) -> list[dict[str, Any]]:
     """Rows of a carried table, `measurements.csv` or `traced_memory.csv`, every cell as text."""
     with resources.files("sim.physics").joinpath("facts", name).open("r", encoding="utf-8") as file:
-        frame = pd.read_csv(file, dtype=str, keep_default_na=False)
-    return [{str(key): value for key, value in row.items()} for row in frame.to_dict("records")]
+        return [dict(row) for row in csv.DictReader(file)]  # not pandas, which takes long to import
 
 
 @functools.cache

@@ -28,21 +28,6 @@ class Task:
     split: SplitKind = "auto"
     """How it may be divided over cards."""
 
-    @property
-    def trained_params(self) -> float:
-        """Parameters that are trained: all of them, or those of the adapters."""
-        return float(self.model.params) if self.method == "full" else adapter_params(self)
-
-    @property
-    def outer_params(self) -> int:
-        """Parameters of embeddings and head: what quantisation leaves as it is."""
-        return self.model.params - self.model.params_linear
-
-    @property
-    def layer_params(self) -> float:
-        """Linear parameters of one layer."""
-        return self.model.params_linear / self.model.layers
-
 
 def adapter_params(task: Task) -> float:
     """LoRA parameters: the sum of rank x (inputs + outputs) over the adapted linear layers."""

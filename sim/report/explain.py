@@ -181,7 +181,7 @@ def _held_behind(history: History, ahead: list[int]) -> str:
     head = history.result.jobs.jobs[ahead[0]]
     counts = [history.fewest_cards(head, pool.offer) for pool in history.cards(head.submit_us)]
     needs = min((count for count in counts if count is not None), default=None)
-    wish = f", which needs {needs} cards at once" if needs else ""
+    wish = f", which needs {needs} card{'s' if needs > 1 else ''} at once" if needs else ""
     first = history.label(head.id)
     rule = f"policy {history.policy}, {POLICIES[history.policy].summary}"
     return f"free cards are kept for jobs ahead in the queue ({rule}); ahead stood {first}{wish}"

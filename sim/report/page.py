@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sim.experiments.comparison import Comparison
 from sim.experiments.run_read import comparison_of
 from sim.experiments.stored import StoredRun
-from sim.experiments.wording import plain, sureness
+from sim.experiments.wording import plain
 from sim.model.contract import Offer, PriceBand
 from sim.replication import used_offers
 from sim.report.page_charts import charts
@@ -19,7 +19,18 @@ from sim.report.page_claims import claims_part
 from sim.report.page_doubt import at_once, doubt
 from sim.report.page_end import scenario_part, versions_part
 from sim.report.page_flags import RULES, Flag, flags_of
-from sim.report.page_html import Html, document, element, join, listed, section, table
+from sim.report.page_html import (
+    Html,
+    Part,
+    contents,
+    document,
+    element,
+    join,
+    listed,
+    section,
+    sentences,
+    table,
+)
 from sim.report.page_tables import (
     comparison_tables,
     difference_table,
@@ -27,11 +38,9 @@ from sim.report.page_tables import (
     month_tables,
     target_table,
 )
+from sim.report.tables_parts import how_sure
 
 __all__ = ["Page", "page"]
-
-Part = tuple[str, str, Html]
-"""Key, title and content of a section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +55,14 @@ def page(run: StoredRun) -> Page:
     """The page of a stored run. Raises InputError where a file of the run is damaged."""
     comparison, flags = comparison_of(run), flags_of(run)
     parts = [part for part in _parts(run, comparison, flags) if part[2]]
-    contents = element(
-        "nav",
-        element("ul", *(element("li", element("a", title, href=f"#{key}")) for key, title, _ in parts)),
-        aria_label="Contents",
-    )
     name = plain(run.question.scenario.name)
     html = document(
         f"{name}: which fleet to rent",
         element(
             "header", element("h1", name), element("p", _about(run, comparison), class_="meta"),
-            _decision(comparison), contents,
+            _decision(comparison), contents(parts),
         ),
-        element("main", *(section(key, title, content) for key, title, content in parts)),
+        element("main", *(section(*part) for part in parts)),
     )  # fmt: skip
     return Page(html, flags)
 
@@ -76,14 +80,10 @@ def _decision(comparison: Comparison) -> Html:
     """One sentence, and how sure it is."""
     found = comparison.recommendation
     sentence = plain(f"{found.reason[:1].upper()}{found.reason[1:]}")
-    if found.confidence is None:
-        sure = f"How sure that is cannot be said: it {found.confidence_method}."
-    else:
-        sure = f"Confidence {sureness(found.confidence)}: the {found.confidence_method}."
     return element(
         "div",
         element("p", element("strong", sentence)),
-        element("p", sure),
+        element("p", how_sure(comparison)),
         class_="decision" if found.strategy is not None else "decision none",
     )
 
@@ -104,8 +104,8 @@ def _parts(run: StoredRun, comparison: Comparison, flags: Sequence[Flag]) -> lis
         ("doubt", "Luck and doubt about inputs", doubt(comparison)),
         *kind_tables(run),
         ("money-by-month", "Money by month", _months(run)),
-        ("assumptions", "Assumptions", _lines(_assumptions(run, comparison))),
-        ("notes", "Notes", _lines(comparison.notes)),
+        ("assumptions", "Assumptions", sentences(_assumptions(run, comparison))),
+        ("notes", "Notes", sentences(comparison.notes)),
         ("prices", "Sources of prices", _sources(run)),
         ("claims", "What the seller claims of these offers", claims_part(run)),
         ("scenario", "Scenario", scenario_part(run.read("scenario.yaml"))),
@@ -113,12 +113,8 @@ def _parts(run: StoredRun, comparison: Comparison, flags: Sequence[Flag]) -> lis
     ]
 
 
-def _lines(sentences: Sequence[str]) -> Html:
-    return listed(plain(sentence) for sentence in sentences) if sentences else Html()
-
-
 def _warnings(comparison: Comparison) -> Html:
-    return _lines(
+    return sentences(
         [
             one.text if one.strategy is None else f"{plain(one.strategy)}: {one.text}"
             for one in comparison.warnings

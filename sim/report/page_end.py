@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sim.report.page_html import Html, element, join, table
+from sim.report.page_html import Html, element, table
 
 __all__ = ["scenario_part", "versions_part"]
 
@@ -26,5 +26,4 @@ def versions_part(manifest: Mapping[str, Any]) -> Html:
         ("Python", str(manifest.get("python"))),
         *((name, str(version)) for name, version in packages.items()),
     ]
-    whole = table("Program and packages that made the run", ("name", "version"), rows, texts=(0, 1))
-    return join((whole,))
+    return table("Program and packages that made the run", ("name", "version"), rows, texts=(0, 1))

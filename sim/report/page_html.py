@@ -10,8 +10,25 @@ import base64
 import hashlib
 import html
 from collections.abc import Collection, Iterable, Sequence
+from typing import TypeAlias
 
-__all__ = ["Html", "document", "element", "join", "lines", "listed", "picture", "section", "table", "text"]
+from sim.experiments.wording import plain
+
+__all__ = [
+    "Html",
+    "Part",
+    "contents",
+    "document",
+    "element",
+    "join",
+    "lines",
+    "listed",
+    "picture",
+    "section",
+    "sentences",
+    "table",
+    "text",
+]
 
 
 class Html(str):
@@ -19,6 +36,9 @@ class Html(str):
 
     __slots__ = ()
 
+
+Part: TypeAlias = tuple[str, str, Html]
+"""Key, title and content of a section."""
 
 VOID = frozenset({"br", "img", "meta"})
 """Elements without content and without an end."""
@@ -62,6 +82,17 @@ def lines(words: str) -> Html:
 def listed(items: Iterable[object]) -> Html:
     """An unordered list."""
     return element("ul", *(element("li", item) for item in items))
+
+
+def sentences(texts: Sequence[object]) -> Html:
+    """Sentences as a list, without signs that a terminal would obey; nothing where there are none."""
+    return listed(plain(str(one)) for one in texts) if texts else Html()
+
+
+def contents(parts: Iterable[Part]) -> Html:
+    """The table of contents of a page: a link to each part."""
+    links = (element("li", element("a", title, href=f"#{key}")) for key, title, _ in parts)
+    return element("nav", element("ul", *links), aria_label="Contents")
 
 
 def section(key: str, title: str, *content: object) -> Html:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sim.experiments.wording import DASH, plain, quoted, share, value
-from sim.report.page_html import Html, element, join, listed, table
-from sim.report.page_study_parts import Part, Told, figure
+from sim.report.page_html import Html, Part, element, join, listed, table
+from sim.report.page_study_parts import Told, figure
 
 __all__ = ["sensitivity_parts"]
 

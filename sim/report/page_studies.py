@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sim.experiments.run_read import sound_document
 from sim.experiments.run_study import StoredStudy
 from sim.experiments.wording import plain
 from sim.report.page_end import scenario_part, versions_part
-from sim.report.page_html import Html, document, element, join, listed, picture, section
+from sim.report.page_html import Html, Part, contents, document, element, join, picture, section, sentences
 from sim.report.page_sensitivity import sensitivity_parts
-from sim.report.page_study_parts import Part, Told
+from sim.report.page_study_parts import Told
 from sim.report.page_sweep import sweep_parts
 
 __all__ = ["study_page"]
@@ -32,29 +32,23 @@ def study_page(study: StoredStudy) -> str:
         ends = [
             ("charts", "Charts", _charts(study, told)),
             *told.details,
-            ("warnings", "Warnings", _lines(found.get("warnings", ()))),
-            ("notes", "Notes", _lines(found["notes"])),
-            ("assumptions", "Assumptions", _lines(found["assumptions"])),
+            ("warnings", "Warnings", sentences(found.get("warnings", ()))),
+            ("notes", "Notes", sentences(found["notes"])),
+            ("assumptions", "Assumptions", sentences(found["assumptions"])),
             ("scenario", "Scenario", scenario_part(study.read("scenario.yaml"))),
             ("versions", "Versions", versions_part(study.manifest)),
         ]
     parts: list[Part] = [part for part in (*told.first, *ends) if part[2]]
-    contents = element(
-        "nav",
-        element("ul", *(element("li", element("a", title, href=f"#{key}")) for key, title, _ in parts)),
-        aria_label="Contents",
-    )
     about = (
         f"{told.about}; {study.kind} {found[_ID[study.kind]]} of fleetsim {study.manifest.get('fleetsim')}"
     )
+    decision = element("div", *(element("p", line) for line in told.decision), class_="decision")
+    meta = element("p", about, class_="meta")
     return document(
         f"{name}: {told.title}",
-        element(
-            "header", element("h1", name), element("p", about, class_="meta"),
-            element("div", *(element("p", line) for line in told.decision), class_="decision"), contents,
-        ),
-        element("main", *(section(key, title, content) for key, title, content in parts)),
-    )  # fmt: skip
+        element("header", element("h1", name), meta, decision, contents(parts)),
+        element("main", *(section(*part) for part in parts)),
+    )
 
 
 _ID = {"sweep": "sweep", "sensitivity": "study"}
@@ -72,7 +66,3 @@ def _charts(study: StoredStudy, told: Told) -> Html:
         words = words or "Its figures are in the tables below."
         pictures.append(picture(study.read(name), f"Chart. {caption}. {words}", caption))
     return join(pictures)
-
-
-def _lines(sentences: Sequence[object]) -> Html:
-    return listed(plain(str(sentence)) for sentence in sentences) if sentences else Html()

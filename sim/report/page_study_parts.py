@@ -8,12 +8,9 @@ from typing import Any
 
 from sim.experiments.run_read import interval_of
 from sim.experiments.wording import DASH, limits, value
-from sim.report.page_html import Html, lines
+from sim.report.page_html import Html, Part, lines
 
-__all__ = ["Part", "Told", "figure"]
-
-Part = tuple[str, str, Html]
-"""Key, title and content of a section."""
+__all__ = ["Told", "figure"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sim.experiments.stored import StoredRun
 from sim.experiments.wording import DASH, limits, money, plain, value
 from sim.report.page_html import Html, element, join, lines, listed, table
 from sim.report.tables import DIFFERENCES, TABLES
-from sim.report.tables_parts import bold_rule, no_chance, two_lines
+from sim.report.tables_parts import bold_rule, no_chance, shown_figures, signed
 
 __all__ = ["comparison_tables", "difference_table", "kind_tables", "month_tables", "target_table"]
 
@@ -27,9 +27,7 @@ OPTIONS = 60
 
 def comparison_tables(comparison: Comparison) -> list[tuple[str, Html]]:
     """Title and table of what decides, the money and the service: a row a strategy, in the file's order."""
-    level = f"{100 * comparison.question.scenario.experiment.confidence:g} %"
-    several = f"mean of {comparison.counted} [{level} interval]"
-    shown = several if comparison.replications > 1 else comparison.counted
+    shown = shown_figures(comparison)
     chosen = comparison.recommendation.strategy
     marked = [place for place, one in enumerate(comparison.strategies) if one.name == chosen]
     found = []
@@ -80,11 +78,8 @@ def difference_table(comparison: Comparison) -> Html:
 def _signed(comparison: Comparison, difference: Difference | None) -> Html:
     if difference is None:
         return lines(DASH)
-    unit = comparison.info(difference.metric).unit
-    words = two_lines(difference.interval, unit, "+")
-    if unit == "share":  # a share that grows from 10 % to 13 % grows by 3 percentage points
-        words = words.replace(" %", " pp")
-    return element("strong", lines(words)) if no_chance(comparison, difference) else lines(words)
+    words = lines(signed(comparison, difference))
+    return element("strong", words) if no_chance(comparison, difference) else words
 
 
 # -- Money by month ----------------------------------------------------------------------------------

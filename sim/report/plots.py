@@ -15,6 +15,8 @@ from sim.experiments.statistics import Interval
 from sim.report import series
 from sim.report.plots_style import (
     INK,
+    LARGE_RATIO,
+    draw_line,
     grid,
     label_points,
     look,
@@ -44,9 +46,6 @@ NAMED_POINTS = 6
 
 SHORTEST_WAIT_H = 1 / 60
 """Left edge of the wait axis, hours; shorter waits count as none."""
-
-LARGE_RATIO = 30
-"""Largest over smallest value above which an axis is logarithmic."""
 
 
 def render(comparison: Comparison) -> dict[str, bytes]:
@@ -106,8 +105,8 @@ def cumulative_money(comparison: Comparison) -> Figure:
     top, bottom = figure.subplots(2, 1, sharex=True)
     for number, run in enumerate(comparison.details.values()):
         accrued, paid = series.accrued_money(run, scenario), series.paid_money(run, scenario)
-        _line(top, accrued.x, accrued.y, number)
-        _line(bottom, paid.x, paid.y, number, drawstyle="steps-post")
+        draw_line(top, accrued.x, accrued.y, number)
+        draw_line(bottom, paid.x, paid.y, number, drawstyle="steps-post")
     for axes, title in ((top, "accrued"), (bottom, "paid")):
         axes.set_title(f"Money {title} since the start, replication 0", loc="left", fontsize=10.5, color=INK)
         axes.set_ylabel(scenario.currency, color=INK)
@@ -170,7 +169,7 @@ def wait_distribution(comparison: Comparison) -> Figure:
         x, y = np.maximum(curve.x[first:], SHORTEST_WAIT_H), 100 * curve.y[first:]
         longest = max(longest, float(x[-1]))
         # Beyond the longest wait the share stays at 100 %, to the edge of the chart.
-        _line(axes, np.append(x, 1e9), np.append(y, 100.0), number)
+        draw_line(axes, np.append(x, 1e9), np.append(y, 100.0), number)
     axes.set_xscale("log")
     axes.set_xlim(SHORTEST_WAIT_H, 1.5 * longest)
     axes.set_ylim(0, 102)
@@ -275,13 +274,6 @@ def _wait_scale(axes: Axes, values: Iterable[float | None]) -> None:
         axes.set_yscale("symlog", linthresh=0.1)
         axes.set_ylim(bottom=-0.02)
     round_ticks(axes, "y")
-
-
-def _line(axes: Axes, x: series.Floats, y: series.Floats, number: int, drawstyle: str = "default") -> None:
-    style = look(number)
-    (line,) = axes.plot(x, y, color=style.colour, linewidth=1.8, drawstyle=drawstyle)
-    if style.dashes:
-        line.set_dashes(style.dashes)
 
 
 def _proxies(number: int) -> list[Line2D]:

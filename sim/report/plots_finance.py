@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
 from sim.billing.finance.analysis import Analysis
 from sim.billing.finance.breakeven import HOURS_OF_MONTH
@@ -18,6 +19,7 @@ from sim.billing.owning import Owning, OwningCost
 from sim.report.plots_style import (
     INK,
     PALETTE,
+    draw_line,
     grid,
     look,
     name_legend,
@@ -51,7 +53,7 @@ def breakeven_chart(analysis: Analysis, currency: str) -> Figure:
 def _ends_panel(axes: Axes, analysis: Analysis, spoken: Mapping[str, str], currency: str) -> None:
     months = list(range(1, analysis.months + 1))
     for number, way in enumerate(analysis.ways):
-        _line(axes, months, [float(found.cost) for found in way.outcomes], number, marker=len(months) <= 36)
+        _dotted(axes, months, [float(found.cost) for found in way.outcomes], number, marker=len(months) <= 36)
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     axes.set_xlim(0.5, analysis.months + 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
@@ -72,9 +74,9 @@ def _use_panel(axes: Axes, analysis: Analysis, spoken: Mapping[str, str], curren
     hours = np.array([0.0, float(HOURS_OF_MONTH)])
     for number, way in enumerate(analysis.ways):
         if way.plan is not None:
-            _line(axes, hours, np.full(2, float(way.plan.monthly)), number)
+            _dotted(axes, hours, np.full(2, float(way.plan.monthly)), number)
         elif way.hour is not None:
-            _line(axes, hours, float(way.hour) * way.units * hours, number)
+            _dotted(axes, hours, float(way.hour) * way.units * hours, number)
     axes.set_ylim(bottom=0)
     axes.set_xlim(0, float(HOURS_OF_MONTH))
     said = ["Cost of a month by hours used of each unit, whole periods used"]
@@ -108,11 +110,11 @@ def commitment_chart(
     _title(top, f"How many {unit} are needed")
     costs = [float(cost) for cost in found.costs[: last + 1]]
     best = found.newsvendor
-    _line(bottom, range(len(costs)), costs, 0, marker=True)
+    _dotted(bottom, range(len(costs)), costs, 0, marker=True)
     handles, labels = [proxy(look(0).colour)], ["newsvendor"]
     if trials:
         numbers, means = zip(*trials, strict=True)
-        _line(bottom, numbers, means, 1, marker=True)
+        _dotted(bottom, numbers, means, 1, marker=True)
         handles.append(proxy(look(1).colour, look(1).dashes))
         labels.append("simulated")
     bottom.axvline(best, color=INK, linewidth=1, linestyle=":")
@@ -170,10 +172,10 @@ def _hour_panel(axes: Axes, cost: OwningCost, inputs: Owning, rents: Sequence[Re
     """Cost of a useful card-hour if the cards were used so much; what is fixed is spread over the hours."""
     use = float(inputs.utilisation.value)
     shares = np.linspace(min(0.1, use), 1.0, 91)
-    _line(axes, 100 * shares, float(cost.useful_hour) * use / shares, 0)
+    _dotted(axes, 100 * shares, float(cost.useful_hour) * use / shares, 0)
     for number, (_, year, hour, hours) in enumerate(rents, start=1):
         fixed = float(year / hours) * use / shares
-        _line(axes, 100 * shares, fixed if hour is None else np.full(len(shares), float(hour)), number)
+        _dotted(axes, 100 * shares, fixed if hour is None else np.full(len(shares), float(hour)), number)
     axes.axvline(100 * use, color=INK, linewidth=1, linestyle=":")
     axes.set_xlim(100 * shares[0], 100)
     axes.set_ylim(bottom=0)
@@ -186,19 +188,9 @@ def _hour_panel(axes: Axes, cost: OwningCost, inputs: Owning, rents: Sequence[Re
     round_ticks(axes, "y")
 
 
-def _line(
-    axes: Axes,
-    x: Sequence[float] | np.ndarray,
-    y: Sequence[float] | np.ndarray,
-    number: int,
-    marker: bool = False,
-) -> None:
-    style = look(number)
-    (line,) = axes.plot(
-        x, y, color=style.colour, linewidth=1.8, marker="o" if marker else "None", markersize=4
-    )
-    if style.dashes:
-        line.set_dashes(style.dashes)
+def _dotted(axes: Axes, x: ArrayLike, y: ArrayLike, number: int, marker: bool = False) -> None:
+    """A line, with a dot at each point if asked for."""
+    draw_line(axes, x, y, number, marker="o" if marker else "None", markersize=4)
 
 
 def _title(axes: Axes, *lines: str) -> None:

@@ -6,20 +6,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sim.experiments.replay import Replay
-from sim.report.plots_style import INK, grid, look, new_figure, png
+from sim.report.plots_style import INK, draw_line, grid, new_figure, png
 
 __all__ = ["REPLAY_CHARTS", "render_replay"]
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _SIZE = (9.0, 4.2)
+"""Inches."""
 _MOST_POINTS = 2000
+"""Points of a line at most."""
 _PERIODS = 60
+"""Periods over time at most."""
 _LEAST_H = 1 / 3600
+"""Shorter waits are drawn as a second, hours."""
 
 
 def render_replay(replay: Replay) -> dict[str, bytes]:
@@ -35,7 +38,8 @@ def waits(replay: Replay) -> Figure:
         values = np.maximum(np.sort(hours), _LEAST_H)
         share = 100 * np.arange(1, len(values) + 1) / len(values)
         kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_POINTS)).astype(int))
-        _line(axes, place, values[kept], share[kept], f"{label} ({len(values):,} jobs)")
+        name = f"{label} ({len(values):,} jobs)"
+        draw_line(axes, values[kept], share[kept], place, label=name, linewidth=1.7)
     axes.set_xscale("log")
     axes.set(xlabel="Wait, hours (logarithmic)", ylabel="Jobs that waited at most so long, %", ylim=(0, 101))
     axes.set_title("Waits: recorded and simulated", fontsize=11, color=INK)
@@ -58,7 +62,7 @@ def over_time(replay: Replay) -> Figure:
         total = np.bincount(cell[known], hours[known], len(edges) - 1)
         met = count > 0
         middle = (edges[:-1] + edges[1:]) / 48
-        _line(axes, place, middle[met], total[met] / count[met], label)
+        draw_line(axes, middle[met], total[met] / count[met], place, label=label, linewidth=1.7)
     axes.set(xlabel="Day of submission", ylabel="Mean wait, hours")
     axes.set_ylim(bottom=0)
     axes.set_title("Waits over time: recorded and simulated", fontsize=11, color=INK)
@@ -77,13 +81,6 @@ def _full_series(replay: Replay) -> dict[str, Floats]:
 def _series(replay: Replay) -> dict[str, Floats]:
     known = {name: hours[~np.isnan(hours)] for name, hours in _full_series(replay).items()}
     return {name: hours for name, hours in known.items() if len(hours)}
-
-
-def _line(axes: Axes, place: int, x: Floats, y: Floats, label: str) -> None:
-    style = look(place)
-    (line,) = axes.plot(x, y, label=label, color=style.colour, linewidth=1.7)
-    if style.dashes:
-        line.set_dashes(style.dashes)
 
 
 REPLAY_CHARTS: Mapping[str, Callable[[Replay], Figure]] = {

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from matplotlib import font_manager
 from matplotlib.artist import Artist
@@ -30,8 +31,10 @@ from sim.experiments.wording import plain
 
 __all__ = [
     "INK",
+    "LARGE_RATIO",
     "PALETTE",
     "Look",
+    "draw_line",
     "drawable",
     "grid",
     "label_points",
@@ -74,6 +77,9 @@ Point = tuple[float, float]
 
 DPI = 120
 LINES, LINE_LENGTH = 3, 28
+"""Lines of a name in a chart, and signs of a line."""
+LARGE_RATIO = 30
+"""Largest over smallest value above which an axis or a scale is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,15 @@ class Look:
 def look(position: int) -> Look:
     """The look of the strategy at this position in the file."""
     return Look(PALETTE[position % len(PALETTE)], DASHES[position % len(DASHES)])
+
+
+def draw_line(axes: Axes, x: ArrayLike, y: ArrayLike, position: int, **style: Any) -> Line2D:
+    """A line in the look of the strategy at this position; `style` as matplotlib's `plot` takes it."""
+    own = look(position)
+    (line,) = axes.plot(x, y, **{"color": own.colour, "linewidth": 1.8, **style})
+    if own.dashes:
+        line.set_dashes(own.dashes)
+    return line
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -12,6 +12,8 @@ from sim.experiments.sweep import Sweep
 from sim.experiments.sweep_axes import numeric
 from sim.report.plots_style import (
     INK,
+    LARGE_RATIO,
+    draw_line,
     grid,
     look,
     name_legend,
@@ -23,7 +25,7 @@ from sim.report.plots_style import (
     round_ticks,
 )
 from sim.report.plots_sweep_maps import heat_map, recommended_map
-from sim.report.plots_sweep_values import LARGE_RATIO, named, of_strategy, replications, shown_metrics, titled
+from sim.report.plots_sweep_values import named, of_strategy, shown_metrics, titled
 
 __all__ = ["line_chart", "render"]
 
@@ -58,9 +60,7 @@ def line_chart(found: Sweep, metric: str) -> Figure:
         x = [places[i] for i, mean, _, _ in shown if mean is not None]
         y = [mean for _, mean, _, _ in shown if mean is not None]
         means += y
-        line = axes.plot(x, y, color=style.colour, linewidth=1.8, marker="o", markersize=4)[0]
-        if style.dashes:
-            line.set_dashes(style.dashes)
+        draw_line(axes, x, y, number, marker="o", markersize=4)
         for i, mean, low, high in shown:
             if mean is not None and low is not None and high is not None and high > low:
                 axes.errorbar(
@@ -116,13 +116,12 @@ def _limit_line(axes: Axes, found: Sweep, metric: str) -> None:
     if limit is None or any(axis.key.startswith("target") for axis in found.axes):
         return
     axes.axhline(limit, color=INK, linewidth=1, linestyle=":")
-    text = axes.annotate(
+    axes.annotate(
         "target", (1, limit), xycoords=("axes fraction", "data"), xytext=(3, 0),
         textcoords="offset points", ha="left", va="center", fontsize=8, color=INK, annotation_clip=False,
     )  # fmt: skip
-    text.set_in_layout(True)
 
 
 def _how(found: Sweep, metric: str) -> str:
     level = 100 * found.question.scenario.experiment.confidence
-    return f"{titled(metric)}: mean and {level:g} % interval of {replications(found)}"
+    return f"{titled(metric)}: mean and {level:g} % interval of {found.counted}"

@@ -12,8 +12,17 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sim.experiments.sweep import Sweep
-from sim.report.plots_style import INK, PALETTE, name_legend, names, new_figure, of_user, round_ticks
-from sim.report.plots_sweep_values import LARGE_RATIO, named, of_strategy, replications, titled
+from sim.report.plots_style import (
+    INK,
+    LARGE_RATIO,
+    PALETTE,
+    name_legend,
+    names,
+    new_figure,
+    of_user,
+    round_ticks,
+)
+from sim.report.plots_sweep_values import named, of_strategy, titled
 
 __all__ = ["heat_map", "recommended_map"]
 
@@ -49,7 +58,7 @@ def heat_map(found: Sweep, metric: str) -> Figure:
     bar.set_label(named(found, metric), color=INK)
     round_ticks(bar.ax, "y")
     _grid_names(figure, found)
-    title = f"{titled(metric)}: mean of {replications(found)}; framed: recommended there"
+    title = f"{titled(metric)}: mean of {found.counted}; framed: recommended there"
     figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, color=INK)
     return figure
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from sim.experiments.decision import WAIT
 from sim.experiments.sweep import Sweep
 
-__all__ = ["LARGE_RATIO", "named", "of_strategy", "replications", "shown_metrics", "titled"]
-
-LARGE_RATIO = 30
-"""Largest over smallest value above which a scale is logarithmic."""
+__all__ = ["named", "of_strategy", "shown_metrics", "titled"]
 
 TITLES = {
     "committed_cost_cny": "committed cost",
@@ -43,15 +40,13 @@ def of_strategy(
 
 
 def named(found: Sweep, metric: str) -> str:
+    """A metric with its unit, as an axis says it."""
     info = found.info(metric)
     title = TITLES.get(metric, metric.replace("_", " "))
     return f"{title} ({info.unit})" if info.unit else title
 
 
 def titled(metric: str) -> str:
+    """A metric as a title begins with it."""
     title = TITLES.get(metric, metric.replace("_", " "))
     return f"{title[:1].upper()}{title[1:]}"
-
-
-def replications(found: Sweep) -> str:
-    return found.counted

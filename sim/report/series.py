@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sim.experiments.comparison import StrategyResult
 from sim.experiments.sample import WAIT_GRID
+from sim.model.records import ENDS_FOR_GOOD
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.units import DAY, Micros
@@ -106,10 +107,6 @@ def waits(result: StrategyResult) -> Curve | None:
     return Curve(np.mean(np.array(runs, dtype=float), axis=0), np.array(WAIT_GRID))
 
 
-_LAST = ("done", "killed", "cancelled", "failed", "horizon")
-"""How a stay ends after which its job does not wait again."""
-
-
 def _waiting(run: RunResult) -> Iterable[Interval]:
     """One piece a stay in the queue, worked out from submissions, stays on cards and final states."""
     jobs = run.jobs.jobs
@@ -120,8 +117,8 @@ def _waiting(run: RunResult) -> Iterable[Interval]:
         begin = since.get(stay.job)
         if begin is not None:
             yield begin, stay.start_us, 1.0
-        since[stay.job] = None if stay.ended in _LAST else stay.end_us + stay.pause_us
-    gone = {record.job for record in run.log.jobs if record.state in _LAST}
+        since[stay.job] = None if stay.ended in ENDS_FOR_GOOD else stay.end_us + stay.pause_us
+    gone = {record.job for record in run.log.jobs if record.state in ENDS_FOR_GOOD}
     for job, begin in since.items():
         if begin is not None and job not in gone:
             yield begin, run.log.horizon_us, 1.0

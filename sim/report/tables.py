@@ -10,30 +10,20 @@ from rich.table import Table
 from rich.text import Text
 
 from sim.experiments.comparison import Comparison, Difference, StrategyResult
-from sim.experiments.frames import (
-    attempts_frame,
-    failures_frame,
-    invoices_frame,
-    jobs_frame,
-    leases_frame,
-    ledger_frame,
+from sim.experiments.wording import DASH, plain, value
+from sim.report.tables_parts import (
+    at_once_tables,
+    bold_rule,
+    doubt_tables,
+    how_sure,
+    new_table,
+    no_chance,
+    shown_figures,
+    signed,
+    two_lines,
 )
-from sim.experiments.wording import DASH, plain, sureness, value
-from sim.report.tables_parts import at_once_tables, bold_rule, doubt_tables, new_table, no_chance, two_lines
 
-__all__ = [
-    "attempts_frame",
-    "comparison_tables",
-    "decision",
-    "difference_table",
-    "failures_frame",
-    "invoices_frame",
-    "jobs_frame",
-    "leases_frame",
-    "ledger_frame",
-    "remarks",
-    "render",
-]
+__all__ = ["DIFFERENCES", "TABLES", "comparison_tables", "decision", "difference_table", "remarks", "render"]
 
 Cell = Callable[[Comparison, StrategyResult], str]
 
@@ -55,19 +45,12 @@ def decision(comparison: Comparison) -> Text:
     found = comparison.recommendation
     sentence = f"{found.reason[:1].upper()}{found.reason[1:]}"
     style = "bold green" if found.strategy is not None else "bold yellow"
-    sure = (
-        f"How sure that is cannot be said: it {found.confidence_method}."
-        if found.confidence is None
-        else f"Confidence {sureness(found.confidence)}: the {found.confidence_method}."
-    )
-    return Text.assemble((sentence, style), "\n", (sure, "dim"))
+    return Text.assemble((sentence, style), "\n", (how_sure(comparison), "dim"))
 
 
 def comparison_tables(comparison: Comparison) -> list[RenderableType]:
     """What decides, the money, the service: a row a strategy, in the order of the file."""
-    level = f"{100 * comparison.question.scenario.experiment.confidence:g} %"
-    several = f"mean of {comparison.counted} [{level} interval]"
-    shown = several if comparison.replications > 1 else comparison.counted
+    shown = shown_figures(comparison)
     tables: list[RenderableType] = []
     for title, columns in TABLES.items():
         table = new_table(f"{title}: {shown}", columns)
@@ -128,11 +111,7 @@ def _signed(comparison: Comparison, difference: Difference | None) -> Text:
     """A difference with its sign and limits; bold where it is no chance."""
     if difference is None:
         return Text(DASH)
-    unit = comparison.info(difference.metric).unit
-    text = two_lines(difference.interval, unit, "+")
-    if unit == "share":  # a share that grows from 10 % to 13 % grows by 3 percentage points
-        text = text.replace(" %", " pp")
-    return Text(text, style="bold" if no_chance(comparison, difference) else "")
+    return Text(signed(comparison, difference), style="bold" if no_chance(comparison, difference) else "")
 
 
 TABLES: Mapping[str, Mapping[str, Cell]] = {

@@ -12,7 +12,7 @@ from rich.text import Text
 from sim.experiments.comparison import Comparison, Difference
 from sim.experiments.comparison_parts import Split
 from sim.experiments.statistics import Interval
-from sim.experiments.wording import DASH, limits, plain, share, value
+from sim.experiments.wording import DASH, limits, plain, share, sureness, value
 
 __all__ = [
     "at_once_rows",
@@ -21,9 +21,12 @@ __all__ = [
     "doubt_columns",
     "doubt_rows",
     "doubt_tables",
+    "how_sure",
     "metric_title",
     "new_table",
     "no_chance",
+    "shown_figures",
+    "signed",
     "two_lines",
 ]
 
@@ -118,6 +121,29 @@ def _part(split: Split) -> str:
         return "nothing varies"
     interval = Interval(found.share, found.low, found.high, found.pairs)
     return " ".join(filter(None, (share(found.share), limits(interval, "share"))))
+
+
+def how_sure(comparison: Comparison) -> str:
+    """How sure the recommendation is, as one sentence."""
+    found = comparison.recommendation
+    if found.confidence is None:
+        return f"How sure that is cannot be said: it {found.confidence_method}."
+    return f"Confidence {sureness(found.confidence)}: the {found.confidence_method}."
+
+
+def shown_figures(comparison: Comparison) -> str:
+    """What the cells of a table hold: `mean of 30 replications [95 % interval]`, or those of one run."""
+    level = f"{100 * comparison.question.scenario.experiment.confidence:g} %"
+    several = f"mean of {comparison.counted} [{level} interval]"
+    return several if comparison.replications > 1 else comparison.counted
+
+
+def signed(comparison: Comparison, difference: Difference) -> str:
+    """A difference with its sign and its limits."""
+    unit = comparison.info(difference.metric).unit
+    text = two_lines(difference.interval, unit, "+")
+    # a share that grows from 10 % to 13 % grows by 3 percentage points
+    return text.replace(" %", " pp") if unit == "share" else text
 
 
 def metric_title(comparison: Comparison, metric: str) -> str:

@@ -15,6 +15,7 @@ from decimal import Decimal
 from sim.billing.accrual import AFTER, CashPeriod, cash_and_cost
 from sim.billing.grains import calendar_edges, elapsed
 from sim.experiments.stored import StoredRun
+from sim.experiments.stored_replication import ledger_of
 from sim.experiments.wording import sureness
 from sim.model.ledger import Charge, Ledger
 from sim.report.workbook_file import MOST_ROWS, Book
@@ -81,15 +82,18 @@ class _Part:
     """Charge -> number of the row of the cash flow in which it is paid, from 1."""
 
 
-def workbook(run: StoredRun, most_rows: int = MOST_ROWS) -> Book:
-    """The book of a run, ready to be saved; ledgers are those of replication 0."""
-    book, parts, scenario = Book(most_rows), _parts(run), run.question.scenario
+def workbook(run: StoredRun, most_rows: int = MOST_ROWS, replication: int = 0) -> Book:
+    """The book of a run, ready to be saved; ledgers and indicators are those of one replication.
+
+    Raises InputError where a strategy has no such replication.
+    """
+    book, parts, scenario = Book(most_rows), _parts(run, replication), run.question.scenario
     ledger_rows = [_line(part, charge) for part in parts for charge in part.ledger.charges]
     ledger = book.place("Ledger", LEDGER, len(ledger_rows), 1)
     invoices = book.place("Invoices", INVOICES, sum(len(part.ledger.invoices) for part in parts), 1)
     flows = {part.number: cash_and_cost(part.ledger, scenario) for part in parts}
     cash = book.place("Cash flow", CASH, sum(len(flow) + 1 for flow in flows.values()), 2)
-    about, decision, ratios = _about(run), _decision(run), indicated(run)
+    about, decision, ratios = _about(run, replication), _decision(run), indicated(run, replication)
     summary = book.place("Summary", SUMMARY, len(parts), len(about))
 
     summed = _summary_rows(run, parts, (summary, ledger, invoices, cash), ratios)
@@ -109,11 +113,11 @@ def workbook(run: StoredRun, most_rows: int = MOST_ROWS) -> Book:
     return book
 
 
-def _parts(run: StoredRun) -> list[_Part]:
+def _parts(run: StoredRun, replication: int) -> list[_Part]:
     scenario = run.question.scenario
     edges, parts, invoice = calendar_edges(scenario, "month"), [], 1
     for number, name in enumerate(run.strategies, 1):
-        ledger = run.ledger(name)
+        ledger = ledger_of(run, name, replication)
         invoice_of = {
             charge: invoice + position
             for position, one in enumerate(ledger.invoices)
@@ -220,7 +224,7 @@ def _summary_rows(
     return rows
 
 
-def _about(run: StoredRun) -> list[str | Sequence[Cell]]:
+def _about(run: StoredRun, replication: int) -> list[str | Sequence[Cell]]:
     """What the run is, above the summary."""
     document = run.document
     return [
@@ -228,7 +232,7 @@ def _about(run: StoredRun) -> list[str | Sequence[Cell]]:
         f"Scenario: {document['scenario']}; run {run.manifest['run_id']} of fleetsim {document['version']}.",
         f"From {document['start']} to {document['end']} ({document['timezone']}).",
         f"Money in {document['currency']}; price ranges: {document['price'] or 'as the scenario says'}.",
-        f"Ledgers are of replication 0 of {document['replications']:,}, seed {document['seed']}.",
+        f"Ledgers are of replication {replication} of {document['replications']:,}, seed {document['seed']}.",
         "Billed: lines of the ledger. Invoiced: their invoices. Paid within: before the end of the horizon.",
         "Accrued: cost of time used. Owed after: owed for later. Committed: both. Ratios: sheet Indicators.",
     ]

@@ -23,10 +23,10 @@ from openpyxl.utils import get_column_letter
 from openpyxl.utils.exceptions import WorkbookAlreadySaved
 from openpyxl.writer.excel import ExcelWriter
 
-from sim.errors import RunError
 from sim.experiments.files import harmless
 from sim.report.workbook_table import FORMATS, WIDTHS, Cell, Column, Formula, Part, Table
 from sim.report.workbook_zip import WorkbookArchive
+from sim.whole_file import whole_file
 
 __all__ = ["MOST_ROWS", "Book"]
 
@@ -88,24 +88,17 @@ class Book:
         """Write the file, whole or not at all; RunError where that is not possible."""
         properties = self._workbook.properties
         properties.creator, properties.created, properties.modified = "fleetsim", FIXED, FIXED
-        draft = path.with_name(f".{path.name}.part")
+        choose = "free some space or choose another -o FILE"
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with WorkbookArchive(draft, self._values) as archive:
+            with (
+                whole_file(path, "the workbook", choose) as draft,
+                WorkbookArchive(draft, self._values) as archive,
+            ):
                 ExcelWriter(self._workbook, archive).save()
-            draft.replace(path)
-        except OSError as error:
-            what = error.strerror or str(error)
-            msg = (
-                f"the workbook cannot be written to {path}: {what}; free some space or choose another -o FILE"
-            )
-            raise RunError(msg) from error
         finally:
             for sheet in self._workbook.worksheets:
                 with contextlib.suppress(WorkbookAlreadySaved):
                     sheet.close()  # frees its temporary file where the book could not be written
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
 
     def _sheet(
         self,

@@ -1,6 +1,6 @@
 """The indicators of each strategy in the workbook: on the summary as formulas over their sums, and as a list.
 
-They need the time of every card, which a stored run does not keep: its replication 0 is made again, as for
+They need the time of every card, which a stored run does not keep: its replication is made again, as for
 `fleetsim costs`. Where that is not possible any more, the cells are empty and a line says why.
 """
 
@@ -32,7 +32,7 @@ COLUMNS = (
     Column("effective savings rate, (contracted - effective) / contracted", "share"),
 )  # fmt: skip
 
-TOLD = "Replication 0. An empty value has nothing to compare with: it is not known, and it is not 0."
+TOLD = "Replication {}. An empty value has nothing to compare with: it is not known, and it is not 0."
 
 PLACES = 6
 """Of hours and ratios; the formulas round to as many."""
@@ -95,13 +95,13 @@ class Indicated:
         return rows
 
 
-def indicated(run: StoredRun) -> Indicated:
-    """The indicators of a run's strategies; prices on demand are the offers' own."""
+def indicated(run: StoredRun, replication: int = 0) -> Indicated:
+    """The indicators of a run's strategies in one replication; prices on demand are the offers' own."""
     try:
-        found = tuple(indicators_of(again(run, number)) for number in range(len(run.strategies)))
+        found = tuple(indicators_of(again(run, number, replication)) for number in range(len(run.strategies)))
     except RunError as error:
         return Indicated((), (), f"Indicators are left out: {error}.")
-    return Indicated(run.strategies, found, TOLD)
+    return Indicated(run.strategies, found, TOLD.format(replication))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ def number(value: float | None, digits: int = 0) -> str:
     return UNKNOWN if value is None else f"{value:,.{digits}f}"
 
 
-def money(cny: float | None, digits: int = 0) -> str:
-    """Yuan: `26,880 CNY` or `26,880 元`."""
-    if cny is None:
+def money(amount: float | None, digits: int = 0, currency: str = "CNY") -> str:
+    """`26,880 CNY` or `26,880 元`; results are always in yuan, an offer's own price may not be."""
+    if amount is None:
         return UNKNOWN
-    return f"{cny:,.{digits}f} {'元' if language() == 'zh' else 'CNY'}"
+    return f"{amount:,.{digits}f} {'元' if (language(), currency) == ('zh', 'CNY') else currency}"
 
 
 def hours(value: float | None, digits: int = 1) -> str:

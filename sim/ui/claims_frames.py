@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from sim.ui.language import catalogue, language, word
+from sim.ui.told import unit_name, with_units
 
 __all__ = ["VERDICTS", "claims_frame", "kind_name", "steps_frame", "verdict_name"]
 
@@ -50,7 +51,9 @@ def claims_frame(claims: Sequence[Mapping[str, Any]], articles: Sequence[Mapping
                 word("claims.col_statement"): claim["statement"],
                 word("claims.col_stated"): _stated(claim["value"]),
                 word("claims.col_computed"): _computed(claim["computed"]),
-                word("claims.col_reason"): " ".join(filter(None, (claim["condition"], claim["reason"]))),
+                word("claims.col_reason"): with_units(
+                    " ".join(filter(None, (claim["condition"], claim["reason"])))
+                ),
                 word("claims.col_kind"): kind_name(claim["kind"]),
                 word("claims.col_article"): numbers.get(claim["article"], claim["article"]),
             }
@@ -88,4 +91,5 @@ def _computed(found: Mapping[str, Any] | None) -> str:
 def _span(low: float, high: float | None, unit: str) -> str:
     from sim.claims.working import shown  # takes a while to import, and other pages do without
 
-    return shown(low, unit) if high is None or low == high else f"{shown(low)} – {shown(high, unit)}"
+    named = unit_name(unit)
+    return shown(low, named) if high is None or low == high else f"{shown(low)} – {shown(high, named)}"

@@ -9,7 +9,6 @@ from pathlib import Path
 import streamlit as st
 
 from sim.errors import FleetsimError
-from sim.ui.claims_work import Asked
 from sim.ui.jobs import OUT
 from sim.ui.language import say
 from sim.ui.safe import literal
@@ -35,7 +34,7 @@ EXAMPLE = """claims:
 """
 
 
-def ask_own() -> Asked | None:
+def ask_own() -> Path | None:
     """The uploaded file, read by the loader of the command line; None, and said why, where there is none."""
     upload = st.file_uploader(say("claims.upload"), type=["yaml", "yml"], key="claims_upload")
     with st.expander(say("claims.example"), expanded=upload is None):
@@ -54,7 +53,7 @@ def ask_own() -> Asked | None:
     except FleetsimError as error:
         st.error(literal(str(error).replace(str(file), upload.name)))
         return None
-    return Asked(file)
+    return file
 
 
 def _kept(content: bytes) -> Path:

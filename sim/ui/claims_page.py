@@ -10,9 +10,10 @@ import streamlit as st
 from sim.ui.claims_charts import verdict_chart
 from sim.ui.claims_frames import VERDICTS, claims_frame, kind_name, steps_frame, verdict_name
 from sim.ui.claims_own import ask_own
-from sim.ui.claims_work import Asked, verdicts
+from sim.ui.claims_work import article_verdicts, own_verdicts
 from sim.ui.language import say, word
 from sim.ui.safe import literal
+from sim.ui.told import with_units
 
 __all__ = ["show"]
 
@@ -31,8 +32,7 @@ def show() -> None:
         format_func=lambda name: word(f"claims.source_{name}"),
         key="claims_source",
     )
-    asked: Asked | None = ask_own() if source == "own" else Asked()
-    document = None if asked is None else verdicts(asked)
+    document = _own() if source == "own" else article_verdicts()
     if document is None:
         return
     _counts(document)
@@ -45,6 +45,12 @@ def show() -> None:
     st.subheader(say("claims.chart"))
     st.caption(say("claims.chart_note"))
     verdict_chart(document)
+
+
+def _own() -> Mapping[str, Any] | None:
+    """The verdicts on an uploaded file; None, and said why, where there are none yet."""
+    file = ask_own()
+    return None if file is None else own_verdicts(file)
 
 
 def _counts(document: Mapping[str, Any]) -> None:
@@ -110,8 +116,8 @@ def _working(claim: Mapping[str, Any], document: Mapping[str, Any]) -> None:
     st.subheader(say("claims.working", id=claim["id"]))
     st.markdown(f"> {literal(claim['statement'])}")
     verdict = verdict_name(claim["verdict"])
-    condition = f" {claim['condition']}" if claim["condition"] else ""
-    reason = str(claim["reason"])
+    condition = with_units(f" {claim['condition']}" if claim["condition"] else "")
+    reason = with_units(str(claim["reason"]))
     line = f"**{literal(verdict + condition)}**" + (f" — {literal(reason)}" if reason else "")
     box = {"holds": st.success, "wrong": st.error}.get(claim["verdict"], st.warning)
     box(line)

@@ -1,48 +1,64 @@
-"""Verdicts for the page: computed by a child process, kept for this very version of the program."""
+"""Verdicts for the page: those on the articles come with the program, others a child process computes.
+
+What was computed is kept for this very version of the program.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from sim.ui.language import language, say, word
+from sim.ui.state import WORKED
 from sim.ui.studies import keep_view, view
 from sim.ui.watch import ask, forget, watch
 
-__all__ = ["Asked", "verdicts"]
+__all__ = ["article_verdicts", "claims_words", "own_verdicts", "worked_claims"]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Whose statements: those of the articles, or of an uploaded file."""
-
-    file: Path | None = None
-
-    def key(self, code: str) -> str:
-        """Stands for the statements, the language of this code and all that the verdicts rest on."""
-        from sim.experiments.vault import program_digest
-
-        content = b"" if self.file is None else self.file.read_bytes()
-        read = [content, program_digest().encode(), code.encode()]
-        return "claims-" + hashlib.blake2b(b"\0".join(read), digest_size=8).hexdigest()
+def claims_words(code: str) -> list[str]:
+    """The command that judges the articles' claims, in the language of this code; a file may follow."""
+    return ["claims", "--format", "json", "--lang", code]
 
 
-def verdicts(asked: Asked) -> Mapping[str, Any] | None:
-    """The document of `fleetsim claims`; None while it is being made, or where it could not be."""
-    key = asked.key(language())
+def worked_claims(code: str) -> Path:
+    """The verdicts on the articles that come with the program, made by `python -m sim.ui.worked_studies`."""
+    return WORKED.with_name(f"claims-{code}.json")
+
+
+def article_verdicts() -> Mapping[str, Any]:
+    """The document of `fleetsim claims` about the articles, in the page's language."""
+    return _stored(language())
+
+
+@st.cache_resource
+def _stored(code: str) -> Mapping[str, Any]:
+    found: dict[str, Any] = json.loads(worked_claims(code).read_text(encoding="utf-8"))
+    return found
+
+
+def _key(file: Path) -> str:
+    """Stands for the statements of the file, the language and all that verdicts rest on."""
+    from sim.experiments.vault import program_digest
+
+    read = [file.read_bytes(), program_digest().encode(), language().encode()]
+    return "claims-" + hashlib.blake2b(b"\0".join(read), digest_size=8).hexdigest()
+
+
+def own_verdicts(file: Path) -> Mapping[str, Any] | None:
+    """The document about statements of one's own; None while it is being made, or where it could not be."""
+    key = _key(file)
     kept = view(key)
     if kept is not None:
         return kept
-    kind = key
-    job = watch(kind)
+    job = watch(key)
     if job is None:
-        words = ["claims", "--format", "json", "--lang", language()]
-        job = ask(kind, word("claims.job"), *words, *([] if asked.file is None else [asked.file]))
+        job = ask(key, word("claims.job"), *claims_words(language()), file)
         if job is not None:
             st.rerun()
         return None

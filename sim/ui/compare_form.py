@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sim.load import Question
+from sim.ui.boxes import number_box, whole_box
 from sim.ui.jobs import OUT
 from sim.ui.language import say, word
 from sim.ui.state import Draft
@@ -18,6 +20,9 @@ KIND = "compare"
 
 MOST_REPLICATIONS = 2000
 """Replications that the page asks for at most; the command line takes more."""
+
+LARGEST_SEED = 2**53 - 1
+"""Beyond this a browser does not count exactly."""
 
 PRICES = (None, "low", "mid", "high")
 
@@ -49,72 +54,122 @@ def compare_words(
 
 
 def settings(draft: Draft) -> None:
-    """The form; runs the comparison when it is sent."""
+    """The settings, and the button that runs the comparison.
+
+    Keys of widgets name what their beginning follows from: another question begins with its own figures,
+    while a switch of the language or a walk to another page changes nothing.
+    """
     question = draft.question
     experiment = question.scenario.experiment
     own = experiment.until is not None or experiment.select is not None or experiment.steady_state is not None
-    with st.form("compare-settings"):
-        rule = "fixed"
-        if own:
-            st.caption(say("compare.own_rule"))
-        else:
-            picked = st.segmented_control(
-                word("compare.rule"),
-                RULES,
-                default="fixed",
-                required=True,
-                format_func={one: word(f"compare.rule_{one}") for one in RULES}.__getitem__,
-                help=word("compare.rule_help"),
-                key="compare-rule",
-            )
-            rule = picked or "fixed"
-        values = _values(question)
-        with st.expander(word("compare.more")):
-            left, right = st.columns(2)
-            width = left.number_input(
-                word("compare.width"), 0.5, 50.0, 5.0, 0.5, help=word("compare.width_help"), disabled=own
-            )
-            most = right.number_input(
-                word("compare.most"), 10, None, 200, help=word("compare.most_help"), disabled=own
-            )
-        sent = st.form_submit_button(word("compare.run"), type="primary", icon=":material/play_arrow:")
-    if sent:
-        number, seed, price, baseline = values
-        if max(number, int(most)) > MOST_REPLICATIONS:
-            st.error(say("compare.too_many", most=f"{MOST_REPLICATIONS:,}"))
-            return
-        words = compare_words(
-            draft.file,
-            replications=max(number, 2) if rule != "fixed" else number,
-            seed=seed,
-            price=price,
-            baseline=baseline,
-            rule=rule,
-            width=float(width),
-            most=max(int(most), number),
+    with st.container(border=True):
+        rule = _rule(own)
+        cells = st.columns((2, 2, 3, 4))
+        number = whole_box(
+            word("compare.replications"),
+            1,
+            None,  # too large a number is told in a sentence of its own
+            min(experiment.replications, MOST_REPLICATIONS),
+            key=f"compare-replications-{experiment.replications}",
+            place=cells[0],
+            about=word("compare.replications_help"),
         )
-        ask(KIND, question.scenario.name, *words)
+        seed = _seed(cells[1], experiment.seed)
+        price, baseline = _prices(question, cells[2]), _baseline(question, cells[3])
+        with st.expander(word("compare.more")):
+            width, most = _limits(own)
+        sent = st.button(
+            word("compare.run"),
+            type="primary",
+            icon=":material/play_arrow:",
+            key="compare-run",
+            disabled=None in (number, seed, width, most),
+        )
+    if not sent or number is None or seed is None or width is None or most is None:
+        return
+    if max(number, most) > MOST_REPLICATIONS:
+        st.error(say("compare.too_many", most=f"{MOST_REPLICATIONS:,}"))
+        return
+    words = compare_words(
+        draft.file,
+        replications=max(number, 2) if rule != "fixed" else number,
+        seed=seed,
+        price=price,
+        baseline=baseline,
+        rule=rule,
+        width=width,
+        most=max(most, number),
+    )
+    ask(KIND, question.scenario.name, *words)
 
 
-def _values(question: Question) -> tuple[int, int, str | None, str]:
-    experiment = question.scenario.experiment
-    names = [strategy.name for strategy in question.scenario.strategies]
-    one, two, three, four = st.columns((2, 2, 3, 4))
-    replications = one.number_input(
-        word("compare.replications"),
-        1,
-        None,  # too large a number is told in a sentence, where a bound of the box is silent
-        min(experiment.replications, MOST_REPLICATIONS),
-        help=word("compare.replications_help"),
+def _rule(own: bool) -> str:
+    """Which rule says when there are runs enough; `own` where the question has one itself."""
+    if own:
+        st.caption(say("compare.own_rule"))
+        return "fixed"
+    picked = st.segmented_control(
+        word("compare.rule"),
+        RULES,
+        default="fixed",
+        required=True,
+        format_func={one: word(f"compare.rule_{one}") for one in RULES}.__getitem__,
+        help=word("compare.rule_help"),
+        key="compare-rule",
+        persist_state="session",
     )
-    seed = two.number_input(
-        word("compare.seed"), 0, 2**31 - 1, experiment.seed, help=word("compare.seed_help")
+    return picked or "fixed"
+
+
+def _seed(place: DeltaGenerator, own: int) -> int | None:
+    if own > LARGEST_SEED:  # a browser would not hold its last digits
+        place.text_input(word("compare.seed"), str(own), disabled=True, help=word("compare.seed_help"))
+        return own
+    return whole_box(
+        word("compare.seed"),
+        0,
+        LARGEST_SEED,
+        own,
+        key=f"compare-seed-{own}",
+        place=place,
+        about=word("compare.seed_help"),
     )
-    price = three.selectbox(
+
+
+def _prices(question: Question, place: DeltaGenerator) -> str | None:
+    """The level of published price ranges; None for what the question says."""
+    level: str | None = place.selectbox(
         word("compare.price"),
         PRICES,
         format_func={level: word(f"compare.price_{level or 'own'}") for level in PRICES}.__getitem__,
         help=word("compare.price_help"),
+        key=f"compare-price-{question.scenario.name}",
+        persist_state="session",
     )
-    baseline = four.selectbox(word("compare.baseline"), names, help=word("compare.baseline_help"))
-    return int(replications), int(seed), price, baseline or names[0]
+    return level
+
+
+def _baseline(question: Question, place: DeltaGenerator) -> str:
+    names = [strategy.name for strategy in question.scenario.strategies]
+    picked = place.selectbox(
+        word("compare.baseline"),
+        names,
+        help=word("compare.baseline_help"),
+        key=f"compare-baseline-{names}",
+        persist_state="session",
+    )
+    return picked or names[0]
+
+
+def _limits(own: bool) -> tuple[float | None, int | None]:
+    """Half-width wanted, per cent, and the number of replications at which to stop."""
+    left, right = st.columns(2)
+    width = number_box(
+        word("compare.width"), 0.5, 50.0, 5.0,
+        key="compare-width", place=left, step=0.5, about=word("compare.width_help"), disabled=own,
+    )  # fmt: skip
+    most = whole_box(
+        word("compare.most"), 10, None, 200,
+        key="compare-most", place=right, about=word("compare.most_help"), disabled=own,
+    )  # fmt: skip
+    return width, most

@@ -22,6 +22,7 @@ from sim.ui.question_result import decision_words
 from sim.ui.run_downloads import downloads
 from sim.ui.safe import literal
 from sim.ui.state import Draft, Shown, current_draft, run_of, shown_run
+from sim.ui.told import told
 from sim.ui.watch import forget, watch
 
 __all__ = ["show", "show_comparison"]
@@ -35,8 +36,7 @@ def show() -> None:
     settings(draft)
     job = watch(KIND)
     if job is not None and job.run.ended and job.run.folder is not None:
-        st.query_params["run"] = job.run.folder
-        forget(job)
+        forget(job, job.run.folder)
     shown = shown_run() or run_of(draft)
     if shown is None:
         st.info(say("compare.not_yet"), icon=":material/hourglass_empty:")
@@ -82,7 +82,7 @@ def _decision(shown: Shown) -> None:
     own = next((one for one in document["strategies"] if one["name"] == name), None)
     cells = st.columns(3)
     cells[0].metric(
-        word("compare.confidence"), _sure(found["confidence"]), help=literal(found["confidence_method"])
+        word("compare.confidence"), _sure(found["confidence"]), help=literal(told(found["confidence_method"]))
     )
     if own is not None:
         for place, metric in zip(cells[1:], (money_metric(document), WAIT), strict=True):
@@ -106,7 +106,7 @@ def _decision(shown: Shown) -> None:
         )
     )
     with st.expander(word("compare.reason")):
-        st.markdown(literal(str(found["reason"])))
+        st.markdown(literal(told(str(found["reason"]))))
 
 
 def _sure(value: float | None) -> str:
@@ -122,9 +122,9 @@ def _remarks(shown: Shown) -> None:
         st.subheader(say("compare.warnings"))
         for warning in document["warnings"]:
             about = f"{warning['strategy']}: " if warning["strategy"] else ""
-            st.warning(literal(about + warning["text"]), icon=":material/warning:")
+            st.warning(literal(about + told(warning["text"])), icon=":material/warning:")
     with st.expander(word("compare.assumptions", number=len(document["assumptions"]))):
-        st.markdown("\n".join(f"- {literal(text)}" for text in document["assumptions"]))
+        st.markdown("\n".join(f"- {literal(told(text))}" for text in document["assumptions"]))
     with st.expander(word("compare.notes", number=len(document["notes"]))):
         st.markdown("\n".join(f"- {literal(text)}" for text in document["notes"]))
 

@@ -72,7 +72,8 @@ def differences(document: Mapping[str, Any], folder: Path) -> None:
             word("compare.against"),
             names,
             names.index(own),
-            key="compare-against",
+            key=f"compare-against-{own}-{names}",
+            persist_state="session",
             help=word("compare.against_help"),
         )
         baseline = picked or own

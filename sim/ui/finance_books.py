@@ -178,7 +178,11 @@ def _lines(strategy: str, ledger: Ledger) -> None:
     left, right = st.columns(2)
     kinds = list(dict.fromkeys(frame[word("finance.category")]))
     picked = left.multiselect(
-        word("finance.only"), kinds, key=f"finance_only_{strategy}", persist_state="session"
+        word("finance.only"),
+        kinds,
+        key=f"finance_only_{strategy}",
+        placeholder=word("form.choose"),
+        persist_state="session",
     )
     text = right.text_input(
         word("finance.search"), key="finance_search", max_chars=100, persist_state="session"

@@ -12,6 +12,7 @@ from sim.ui.finance_books import pick_strategy
 from sim.ui.finance_source import Source
 from sim.ui.jobs import OUT
 from sim.ui.language import say, word
+from sim.ui.parts import pick
 from sim.ui.watch import ask, watch
 
 __all__ = ["show_files"]
@@ -33,17 +34,7 @@ def show_files(source: Source) -> None:
     st.caption(say("finance.focus_note"))
     strategy = pick_strategy(source)
     left, right = st.columns(2)
-    grain = (
-        left.selectbox(
-            word("finance.grain"),
-            ("day", "hour", "month"),
-            format_func=lambda one: word(f"finance.grain_{one}"),
-            key="finance_grain",
-            help=word("finance.grain_help"),
-            persist_state="session",
-        )
-        or "day"
-    )
+    grain = pick(left, "finance.grain", ("day", "hour", "month"), "finance_grain", helped=True)
     ending = right.selectbox(
         word("finance.ending"), (".csv", ".parquet"), key="finance_ending", persist_state="session"
     )

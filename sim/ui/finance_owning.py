@@ -33,6 +33,7 @@ from sim.ui.finance_plans import plan_name
 from sim.ui.finance_source import Source
 from sim.ui.finance_work import plans_of, rented
 from sim.ui.language import say, word
+from sim.ui.names import offer_name
 from sim.ui.safe import literal
 
 __all__ = ["Rent", "rent_of", "show_owning"]
@@ -154,7 +155,7 @@ def _rent(question: Question, inputs: Owning) -> tuple[str, Rent] | None:
         list(by_offer),
         key="finance_rent_offer",
         persist_state="session",
-        format_func=lambda one: used_offers(question)[one].name,
+        format_func=lambda one: offer_name(used_offers(question)[one]),
     )
     offer = offer if offer in by_offer else next(iter(by_offer))
     plans = [plan for plan in plans_of(question, by_offer[offer]) if plan != "hourly"]
@@ -171,7 +172,7 @@ def _rent(question: Question, inputs: Owning) -> tuple[str, Rent] | None:
     )
     plan = plan if plan in plans else plans[-1]
     rent = rent_of(question, by_offer[offer], plan, inputs)
-    return f"{rent.units} × {used_offers(question)[offer].name}, {plan_name(plan)}", rent
+    return f"{rent.units} × {offer_name(used_offers(question)[offer])}, {plan_name(plan)}", rent
 
 
 def _answer(inputs: Owning, cost: OwningCost, label: str, rent: Rent) -> None:

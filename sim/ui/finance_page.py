@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from sim.errors import FleetsimError
+from sim.load import Question
+from sim.replication import used_offers
+from sim.ui.amounts import day
 from sim.ui.finance_books import show_books
 from sim.ui.finance_files import show_files
 from sim.ui.finance_owning import show_owning
+from sim.ui.finance_plans import sentence_gap
 from sim.ui.finance_source import Source, source_of
 from sim.ui.finance_teams import show_teams
 from sim.ui.finance_ways import show_ways
@@ -42,4 +46,16 @@ def show() -> None:
             name=question_name(source.question.scenario.name),
         )
     )
+    st.caption(_currency(source.question))
     show_part("finance", PARTS, source)
+
+
+def _currency(question: Question) -> str:
+    """In which currency amounts are, and at which rate prices in another one were turned into it."""
+    scenario = question.scenario
+    foreign = {offer.currency for offer in used_offers(question).values()} - {scenario.currency}
+    said = [say("finance.currency")]
+    for name in sorted(foreign & scenario.exchange.keys()):
+        known = scenario.exchange[name]
+        said.append(say("finance.exchange", currency=name, rate=f"{known.rate:f}", date=day(known.date)))
+    return sentence_gap().join(said)

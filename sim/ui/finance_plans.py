@@ -9,6 +9,7 @@ import streamlit as st
 
 from sim.ui.finance_work import EndKind, EndRisk, RefundChoice
 from sim.ui.language import language, word
+from sim.ui.parts import pick
 
 __all__ = ["ask_more", "plan_name", "sentence_gap"]
 
@@ -44,21 +45,8 @@ def ask_more(months: int) -> tuple[Decimal, RefundChoice, EndRisk]:
             help=word("finance.rate_help"),
             persist_state="session",
         )
-        refund = right.selectbox(
-            word("finance.refund"),
-            REFUNDS,
-            format_func=lambda one: word(f"finance.refund_{one}"),
-            key="finance_refund",
-            help=word("finance.refund_help"),
-            persist_state="session",
-        )
-        kind = left.selectbox(
-            word("finance.end"),
-            ENDS,
-            key="finance_end",
-            format_func=lambda one: word(f"finance.end_{one}"),
-            persist_state="session",
-        )
+        refund = pick(right, "finance.refund", REFUNDS, "finance_refund", helped=True)
+        kind = pick(left, "finance.end", ENDS, "finance_end")
         if kind == "none":
             return _percent(rate), refund, EndRisk()
         chance = right.number_input(
@@ -77,6 +65,7 @@ def ask_more(months: int) -> tuple[Decimal, RefundChoice, EndRisk]:
                 range(1, months),
                 default=[min(6, max(1, months - 1))] if months > 1 else [],
                 key=f"finance_end_in_{months}",
+                placeholder=word("form.choose"),
                 persist_state="session",
             )
             early = tuple(sorted(picked))

@@ -19,8 +19,10 @@ from sim.ui.charts import PALETTE, show_chart
 from sim.ui.finance_books import pick_strategy
 from sim.ui.finance_source import Source
 from sim.ui.language import say, word
+from sim.ui.parts import pick
 from sim.ui.safe import literal
 from sim.ui.studies import asked_with, identity, take_view
+from sim.ui.told import told
 from sim.ui.watch import ask, watch
 
 __all__ = ["show_teams"]
@@ -51,27 +53,8 @@ def show_teams(source: Source) -> None:
     """Draw the section."""
     strategy = pick_strategy(source)
     left, right = st.columns(2)
-    by = (
-        left.selectbox(
-            word("finance.by"),
-            ("team", "class", "job"),
-            format_func=lambda one: word(f"finance.by_{one}"),
-            key="finance_by",
-            persist_state="session",
-        )
-        or "team"
-    )
-    sharing = (
-        right.selectbox(
-            word("finance.idle"),
-            ("none", "busy", "useful"),
-            format_func=lambda one: word(f"finance.idle_{one}"),
-            key="finance_share",
-            help=word("finance.idle_help"),
-            persist_state="session",
-        )
-        or "none"
-    )
+    by = pick(left, "finance.by", ("team", "class", "job"), "finance_by")
+    sharing = pick(right, "finance.idle", ("none", "busy", "useful"), "finance_share", helped=True)
     place: str | Path = source.folder if source.folder is not None else source.draft.file
     words = ["costs", str(place), "--strategy", strategy, "--by", by, "--share", sharing, "--format", "json"]
     document = _answer_of(
@@ -277,7 +260,7 @@ def _commit(source: Source, strategy: str) -> None:
         st.dataframe(pd.DataFrame(trials), hide_index=True, width="stretch")
     with st.expander(word("finance.assumed")):
         for line in document["assumptions"]:
-            st.markdown(f"- {literal(line)}")
+            st.markdown(f"- {literal(told(line))}")
 
 
 def _bars(frame: pd.DataFrame, headings: Mapping[str, str], name: str, title: str) -> None:

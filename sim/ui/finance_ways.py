@@ -8,13 +8,16 @@ import streamlit as st
 from sim.billing.finance.analysis import Analysis, Pair
 from sim.errors import FleetsimError
 from sim.load import Question
+from sim.model.lease import Lease
 from sim.ui.amounts import day, money, number, share
 from sim.ui.chart_series import bar_chart, headed, line_chart
 from sim.ui.charts import show_chart
 from sim.ui.finance_plans import ask_more, plan_name, sentence_gap
 from sim.ui.finance_work import AFTER, analysis_of, plans_of, rented
 from sim.ui.language import say, word
+from sim.ui.names import offer_name
 from sim.ui.safe import literal
+from sim.ui.told import told
 from sim.units import MONTH
 
 __all__ = ["show_ways"]
@@ -35,11 +38,13 @@ def show_ways(question: Question, key: str) -> None:
     label = left.selectbox(
         word("finance.fleet"),
         list(fleets),
+        format_func=lambda one: _called(question, fleets[one]),
         key="finance_fleet",
         help=word("finance.fleet_help"),
         persist_state="session",
     )
     label = label if label in fleets else next(iter(fleets))
+    name = _called(question, fleets[label])
     known = plans_of(question, fleets[label])
     start = [plan for plan in known if plan in ("monthly", "annual")] or known[:2]
     plans = middle.multiselect(
@@ -48,6 +53,7 @@ def show_ways(question: Question, key: str) -> None:
         default=start,
         format_func=plan_name,
         key=f"finance_plans_{label}",
+        placeholder=word("form.choose"),
         persist_state="session",
     )
     months = right.slider(
@@ -62,14 +68,14 @@ def show_ways(question: Question, key: str) -> None:
     rate, refund, risk = ask_more(months)
     ordered = tuple(plan for plan in known if plan in plans)
     if len(ordered) < 2:
-        st.info(say("finance.two_plans") if len(known) > 1 else say("finance.one_plan", offer=label))
+        st.info(say("finance.two_plans") if len(known) > 1 else say("finance.one_plan", offer=name))
         return
     try:
         found = analysis_of(key, question, label, ordered, refund, months, rate, risk)
     except FleetsimError as error:
         st.error(literal(str(error)))
         return
-    _answer(found, label)
+    _answer(found, name)
     _figures(found)
     _charts(found)
     _downside(found)
@@ -79,7 +85,13 @@ def show_ways(question: Question, key: str) -> None:
         )
         for way in found.ways:
             for line in way.assumptions:
-                st.markdown(f"- {plan_name(way.name)}: {literal(line)}")
+                st.markdown(f"- {plan_name(way.name)}: {literal(told(line))}")
+
+
+def _called(question: Question, lease: Lease) -> str:
+    """A fleet of one kind of card in the page's language."""
+    offer = question.catalog.offers.get(lease.offer_id)
+    return f"{lease.count} × {lease.offer_id if offer is None else offer_name(offer)}"
 
 
 def _whole_months(question: Question) -> int:

@@ -12,6 +12,8 @@ from sim.physics.remedies import Remedy
 from sim.report.fit_answers import FitAnswer
 from sim.ui.amounts import UNKNOWN, hours, money, number
 from sim.ui.language import catalogue, language, word
+from sim.ui.names import offer_name
+from sim.ui.told import split_name, told
 
 __all__ = ["both_frame", "first_of_each", "offers_frame", "parts_frame", "remedies_frame", "support"]
 
@@ -35,16 +37,16 @@ def offers_frame(answers: Sequence[FitAnswer]) -> pd.DataFrame:
 def _offer(answer: FitAnswer) -> dict[str, str]:
     row = answer.row
     return {
-        word("fit.col_offer"): answer.offer.name,
+        word("fit.col_offer"): offer_name(answer.offer),
         word("fit.col_gpu"): row.gpu,
         word("fit.col_fits"): _verdict(answer),
         word("fit.col_cards"): number(row.gpus),
         word("fit.col_need"): number(row.total_gib, 1),
         word("fit.col_has"): number(row.usable_gib, 1),
         word("fit.col_run"): hours(row.hours),
-        word("fit.col_cost"): money(answer.cost),
+        word("fit.col_cost"): money(answer.cost, currency=answer.offer.currency),
         word("fit.col_tokens"): number(row.tokens_per_s),
-        word("fit.col_how"): row.split if row.fits else row.reason,
+        word("fit.col_how"): split_name(row.split) if row.fits else told(row.reason),
         word("fit.col_limit"): _named("limit", row.limited_by),
         word("fit.col_memory_support"): support(row.memory_support),
         word("fit.col_support"): support(row.support),
@@ -52,16 +54,11 @@ def _offer(answer: FitAnswer) -> dict[str, str]:
 
 
 def _verdict(answer: FitAnswer) -> str:
-    """Fits, fits with less than two GiB to spare, or not: by a sign and a word, not by colour."""
+    """Fits, fits with little to spare, or not: by a sign and a word, not by colour."""
     row = answer.row
     if not row.fits:
         return "✗ " + word("fit.no")
-    tight = row.margin_gib is not None and row.margin_gib - row.reserve_gib < TIGHT_GIB
-    return "✓ " + word("fit.tight" if tight else "fit.yes")
-
-
-TIGHT_GIB = 2.0
-"""Margin below which a fit is called tight, as on the command line."""
+    return "✓ " + word("fit.tight" if row.tight else "fit.yes")
 
 
 def support(tag: str) -> str:
@@ -87,15 +84,15 @@ def both_frame(measured: Sequence[FitAnswer], vendor: Sequence[FitAnswer]) -> pd
             apart = f"× {ours.row.hours / other.row.hours:.2g}"
         rows.append(
             {
-                word("fit.col_offer"): ours.offer.name,
+                word("fit.col_offer"): offer_name(ours.offer),
                 word("fit.both_cards_ours"): number(ours.row.gpus) if ours.row.fits else word("fit.none"),
                 word("fit.both_cards_theirs"): number(other.row.gpus) if other.row.fits else word("fit.none"),
                 word("fit.both_gib_ours"): number(ours.row.total_gib, 1),
                 word("fit.both_gib_theirs"): number(other.row.total_gib, 1),
                 word("fit.both_run_ours"): hours(ours.row.hours),
                 word("fit.both_run_theirs"): hours(other.row.hours),
-                word("fit.both_cost_ours"): money(ours.cost),
-                word("fit.both_cost_theirs"): money(other.cost),
+                word("fit.both_cost_ours"): money(ours.cost, currency=ours.offer.currency),
+                word("fit.both_cost_theirs"): money(other.cost, currency=other.offer.currency),
                 word("fit.both_apart"): apart,
             }
         )
@@ -123,7 +120,7 @@ def remedies_frame(ladder: Sequence[Remedy]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                word("fit.col_change"): step.change,
+                word("fit.col_change"): told(step.change),
                 word("fit.col_gpu"): step.gpu,
                 word("fit.col_cards"): number(step.gpus),
                 word("fit.col_need"): number(step.memory_gib, 1),
@@ -131,7 +128,7 @@ def remedies_frame(ladder: Sequence[Remedy]) -> pd.DataFrame:
                 word("fit.col_saves"): f"{step.saves_gib:+.1f}",
                 word("fit.col_tokens"): number(step.tokens_per_s),
                 word("fit.col_fits"): ("✓ " + word("fit.yes")) if step.fits else ("✗ " + word("fit.no")),
-                word("fit.col_harm"): step.harm,
+                word("fit.col_harm"): told(step.harm),
             }
             for step in ladder
         ]

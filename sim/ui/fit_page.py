@@ -17,7 +17,9 @@ from sim.ui.fit_form import ask_job
 from sim.ui.fit_frames import both_frame, offers_frame, parts_frame, remedies_frame
 from sim.ui.fit_work import answers_for, shipped_catalog
 from sim.ui.language import say, word
+from sim.ui.names import offer_name
 from sim.ui.safe import literal
+from sim.ui.told import told
 
 __all__ = ["show"]
 
@@ -59,9 +61,9 @@ def _sentence(job: JobClass, answers: Sequence[FitAnswer]) -> None:
         return
     best = min(fitting, key=lambda answer: (answer.cost is None, answer.cost or 0.0))
     said |= {
-        "offer": best.offer.name,
+        "offer": offer_name(best.offer),
         "cards": number(best.row.gpus),
-        "cost": money(best.cost),
+        "cost": money(best.cost, currency=best.offer.currency),
         "run": hours(best.row.hours),
     }
     tried_one = job.gpus == "auto" or 1 in job.counts
@@ -103,5 +105,5 @@ def _remedies(answers: Sequence[FitAnswer]) -> None:
     st.caption(say("fit.remedies_note"))
     gpu = st.selectbox(say("fit.card"), list(short))
     if gpu is not None and gpu in short:
-        st.write(literal(short[gpu].reason))
+        st.write(literal(told(short[gpu].reason)))
         st.dataframe(remedies_frame(short[gpu].remedies), hide_index=True)

@@ -60,7 +60,8 @@ def draw_model(form: Form, path: KeyPath, model: str, keys: Iterable[str] | None
     for key in stated:
         if key not in fields:
             draw_problems(form, (*path, key))
-    if rest and st.toggle(word("form.more", number=len(rest)), key=key_of(path, ":more")):
+    more = word("form.more", number=len(rest))
+    if rest and st.toggle(more, key=key_of(path, ":more"), persist_state="session"):
         _fields(form, path, rest)
 
 

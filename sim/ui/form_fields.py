@@ -27,6 +27,9 @@ __all__ = ["draw_value", "key_of", "read_scalar", "sync"]
 _LARGEST = 2**53
 """Beyond this a browser does not count exactly."""
 
+_DIGITS = "%.16g"
+"""Every number below `_LARGEST` as it stands."""
+
 
 def key_of(path: KeyPath, part: str = "") -> str:
     """The key of a widget: where its value stands in the question."""
@@ -80,13 +83,15 @@ def _fits(kind: Kind, value: Any) -> bool:
 
 
 def _number(path: KeyPath, field: Field, kind: Kind, name: str, value: Any) -> None:
-    key, whole = key_of(path), kind.form == "whole"
-    sync(key, None if value is UNSET else int(value) if whole else float(value))
+    key = key_of(path)
+    sync(key, None if value is UNSET else float(value))
+    # A box for whole numbers reads 1e9 as 1 and 2.7 as 2, and drops what is beyond its bounds; this one
+    # takes what was typed, and the loader says at the field what is wrong with it.
     st.number_input(
         name,
         value=None,
-        step=1 if whole else 0.01,
-        format="%d" if whole else "%.10g",
+        step=1.0 if kind.form == "whole" else 0.01,
+        format=_DIGITS,
         placeholder=default_word(field),
         help=help_text(field),
         key=key,

@@ -76,7 +76,9 @@ def chosen_entry(path: KeyPath, name: str, items: list[Any]) -> int:
     names = [
         f"{title} ({place + 1})" if titles.count(title) > 1 else title for place, title in enumerate(titles)
     ]
-    return st.selectbox(name, range(len(items)), format_func=names.__getitem__, key=key)
+    return st.selectbox(
+        name, range(len(items)), format_func=names.__getitem__, key=key, persist_state="session"
+    )
 
 
 def _title(entry: Any, place: int) -> str:
@@ -149,7 +151,7 @@ def draw_map(form: Form, path: KeyPath, field: Field, value: Any, draw: DrawMode
                 draw(form, at, kind.model)
             else:
                 inner = Field(field.model, field.key, kind, False, False, None, "")
-                draw_value(at, inner, kind, entries[one], title=choice_word(field.key, one))
+                draw_value(at, inner, kind, entries[one], title=literal(choice_word(field.key, one)))
             draw_problems(form, at)
             st.button(word("form.remove"), key=key_of(at, ":remove"), on_click=put_value, args=(at, UNSET))
     key = key_of(path, ":new")

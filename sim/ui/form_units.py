@@ -69,4 +69,4 @@ def as_number(value: float | None) -> Any:
     """A number as a file has it: whole where it is whole; UNSET for an empty field."""
     if value is None:
         return UNSET
-    return int(value) if value == int(value) and abs(value) < 1e15 else value
+    return int(value) if value == int(value) and abs(value) < 2**53 else value

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import streamlit as st
+from collections.abc import Mapping, Sequence
 
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.navigation.page import StreamlitPage
+
+from sim.ui.address import put, walking
 from sim.ui.language import LANGUAGES, language, word
 from sim.ui.routes import PAGES, script
 from sim.ui.watch import show_queue
 
 __all__ = ["main"]
-
-KEPT = ("question", "edits", "run", "job", "trace")
-"""Parts of the address that hold while one walks through the pages."""
 
 MARK = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" '
@@ -24,8 +26,10 @@ icon of the menu."""
 def main() -> None:
     """Route to the pages."""
     st.set_page_config(page_title="fleetsim", page_icon=MARK, layout="wide")
-    _language()
-    _keep()
+    phone = "Mobi" in st.context.headers.get("User-Agent", "")
+    if phone:
+        _keep()
+    code = _language()
     shown = [
         st.Page(
             script(page.key),
@@ -38,33 +42,74 @@ def main() -> None:
     ]
     # The first page stands at the root, whatever it is called; people type its name all the same.
     by_name = st.Page(
-        lambda: st.switch_page(shown[0]), title="fleetsim", url_path=PAGES[0].key, visibility="hidden"
-    )
-    chosen = st.navigation([*shown, by_name])
+        lambda: st.switch_page(shown[0], query_params=walking()),
+        title="fleetsim", url_path=PAGES[0].key, visibility="hidden",
+    )  # fmt: skip
+    chosen = st.navigation([*shown, by_name], position="sidebar" if phone else "hidden")
     with st.sidebar:
+        menu = st.empty()
+        drawn = {} if phone else _menu(menu, shown, None)
+        _switch(code)
         show_queue()
-    chosen.run()
+    try:
+        chosen.run()
+    finally:
+        # The page may have changed the address.
+        if phone:
+            st.session_state["kept"] = walking()
+        else:
+            _menu(menu, shown, drawn)
 
 
-def _language() -> None:
-    """The switch, kept in the address so that a link opens in the language it was sent in."""
-    codes = list(LANGUAGES)
-    before = language()
-    with st.sidebar:
-        picked = st.segmented_control(
-            "Language / 语言",
-            codes,
-            default=before,
-            required=True,
-            format_func=LANGUAGES.__getitem__,
-            label_visibility="collapsed",
-        )
-    code = picked or before
-    st.session_state["lang"] = code
-    if code != before:
+def _menu(
+    place: DeltaGenerator, shown: Sequence[StreamlitPage], drawn: Mapping[str, str] | None
+) -> Mapping[str, str]:
+    """Links to the pages that carry what holds on all of them; what they carry.
+
+    The menu of `st.navigation` empties the address. Writing it anew would leave two steps in the history
+    of the browser for each page, and its button Back would stand still at every other one.
+    """
+    kept = walking()
+    if kept != drawn:
+        with place.container(gap="xsmall"):
+            for page in shown:
+                st.page_link(page, query_params=kept, width="stretch")
+    return kept
+
+
+def _keep() -> None:
+    """On a telephone the menu of `st.navigation` is used after all, for it closes at a touch.
+
+    It empties the address; what was in it comes back from the session.
+    """
+    if "lang" not in st.query_params:
+        put(st.session_state.get("kept", {"lang": language()}))
+
+
+def _language() -> str:
+    """The code of the language that the address names, else English."""
+    if "lang" not in st.query_params:
+        st.session_state.pop("lang", None)  # Back to an address without one is back to English
+    code = language()
+    if st.session_state.setdefault("drawn_in", code) != code:
+        st.session_state["drawn_in"] = code
         _show_anew()
-    if st.query_params.get("lang") != code:
-        st.query_params["lang"] = code
+    return code
+
+
+def _switch(code: str) -> None:
+    """The switch, kept in the address so that a link opens in the language it was sent in."""
+    picked = st.segmented_control(
+        "Language / 语言",
+        list(LANGUAGES),
+        default=code,
+        required=True,
+        format_func=LANGUAGES.__getitem__,
+        label_visibility="collapsed",
+    )
+    if picked is not None and picked != code:
+        put({"lang": picked})
+        st.rerun()
 
 
 def _show_anew() -> None:
@@ -78,13 +123,3 @@ def _show_anew() -> None:
         several = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
         if several or (isinstance(value, str | int) and not isinstance(value, bool)):
             st.session_state[key] = value
-
-
-def _keep() -> None:
-    """Walking to another page empties the address; what was in it comes back from the session."""
-    kept: dict[str, str] = st.session_state.setdefault("kept", {})
-    for name in KEPT:
-        if name in st.query_params:
-            kept[name] = st.query_params[name]
-        elif name in kept:
-            st.query_params[name] = kept[name]

@@ -1,19 +1,21 @@
-"""A page in parts: a row of choices, and below it the part that is picked."""
+"""Pieces that pages share: a page in parts, and a choice of one of a few names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sim.errors import FleetsimError
 from sim.ui.language import word
 from sim.ui.safe import literal
 
-__all__ = ["show_part"]
+__all__ = ["pick", "show_part"]
 
 T = TypeVar("T")
+S = TypeVar("S", bound=str)
 
 
 def show_part(page: str, parts: Mapping[str, Callable[[T], None]], subject: T) -> None:
@@ -36,3 +38,19 @@ def show_part(page: str, parts: Mapping[str, Callable[[T], None]], subject: T) -
         parts[picked or first](subject)
     except FleetsimError as error:
         st.error(literal(str(error)))
+
+
+def pick(place: DeltaGenerator, text: str, names: Sequence[S], key: str, *, helped: bool = False) -> S:
+    """One of a few names, the first unasked, from a box that remembers it for the visit.
+
+    The box is called by the text `<text>`, a name by `<text>_<name>`; `<text>_help` is shown where `helped`.
+    """
+    picked = place.selectbox(
+        word(text),
+        names,
+        key=key,
+        format_func=lambda one: word(f"{text}_{one}"),
+        help=word(f"{text}_help") if helped else None,
+        persist_state="session",
+    )
+    return names[0] if picked is None else picked

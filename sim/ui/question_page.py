@@ -44,6 +44,7 @@ def show() -> None:
         required=True,
         format_func=lambda one: _part_word(one, wrong),
         key="question-part",
+        persist_state="session",
     )
     draw_part(form, found, part or "strategies")
     show_changes(found)

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from sim.ui.address import walking
 from sim.ui.amounts import money
 from sim.ui.charts import show_chart
 from sim.ui.compare_charts import money_against_wait, money_metric
@@ -17,7 +18,8 @@ from sim.ui.language import say, word
 from sim.ui.metric_words import figure
 from sim.ui.routes import PAGES, script
 from sim.ui.safe import literal
-from sim.ui.state import Draft, Shown, remember, run_of
+from sim.ui.state import Draft, Shown, run_of
+from sim.ui.told import told
 
 __all__ = ["decision_words", "go_to", "show_result"]
 
@@ -34,15 +36,15 @@ def show_result(draft: Draft) -> None:
     if st.button(
         word("question.see_all"), type="primary", icon=":material/arrow_forward:", key="question-see-all"
     ):
-        if found.folder.is_relative_to(OUT):  # the worked example's tables are not stored
-            remember("run", found.name)
-        go_to("compare")
+        stored = found.folder.is_relative_to(OUT)  # the worked example's tables are not
+        go_to("compare", **({"run": found.name} if stored else {}))
 
 
-def go_to(page: str) -> None:
-    """Walk to another page of the menu; the frame keeps the question in the address."""
+def go_to(page: str, **parts: str) -> None:
+    """Walk to another page of the menu; the address goes along, with these parts put into it."""
     first = page == PAGES[0].key
-    st.switch_page(st.Page(script(page), url_path="home" if first else page, default=first))
+    target = st.Page(script(page), url_path="home" if first else page, default=first)
+    st.switch_page(target, query_params={**walking(), **parts})
 
 
 def _answer(found: Shown) -> None:
@@ -52,7 +54,7 @@ def _answer(found: Shown) -> None:
     with left:
         if document["recommendation"]["strategy"] is None:
             st.warning(sentence, icon=":material/report:")
-            st.markdown(literal(document["recommendation"]["reason"]))
+            st.markdown(literal(told(document["recommendation"]["reason"])))
         else:
             st.success(sentence, icon=":material/check_circle:")
     with right:

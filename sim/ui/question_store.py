@@ -18,6 +18,7 @@ from pathlib import Path
 from sim.errors import InputError, Problem, RunError
 from sim.load import load
 from sim.load_checks import PERFORMANCES
+from sim.load_shipped import shipped_scenarios
 from sim.load_tree import Node, merged, read_tree
 from sim.ui.jobs import OUT
 from sim.ui.question_edits import Tree
@@ -40,9 +41,6 @@ QUESTIONS = OUT / ".questions"
 FIRST = "four-to-eight"
 """The worked example that a first visitor sees."""
 
-WORKED = Path(__file__).parent / "worked" / f"{FIRST}.yaml"
-"""It comes with the program too, for a folder without scenarios."""
-
 MOST_EDITED = 200
 """Edited questions that stay on disk; an address makes its own again."""
 
@@ -54,9 +52,14 @@ _MOST_BASES = 20
 
 
 def shipped() -> dict[str, Path]:
-    """The questions that come along, by name; the worked example is the first of them, and always there."""
+    """The questions that come along, by name; the worked example is the first of them, and always there.
+
+    In a folder without scenarios it is the one that lies with the program. RunError where an installation
+    lacks that.
+    """
     files = {path.stem: path for path in SCENARIOS.glob("*.yaml") if _PART.fullmatch(path.stem)}
-    return {name: files.get(name, WORKED) for name in (FIRST, *sorted(files.keys() - {FIRST}))}
+    first = files.pop(FIRST, None) or shipped_scenarios() / f"{FIRST}.yaml"
+    return {FIRST: first, **dict(sorted(files.items()))}
 
 
 def file_of(name: str) -> Path | None:

@@ -80,7 +80,7 @@ def _downloads(found: Hand) -> None:
         file = found.file.parent / name
         if file.is_file():
             st.download_button(
-                word("question.download_file", name=name),
+                say("question.download_file", name=name),
                 file.read_bytes(),
                 file.name,
                 icon=":material/download:",

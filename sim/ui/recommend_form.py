@@ -8,6 +8,7 @@ from sim.decisions.policies import POLICIES
 from sim.load import Question
 from sim.ui.finance_plans import plan_name
 from sim.ui.language import word
+from sim.ui.names import offer_name, policy_name
 from sim.ui.state import Draft
 
 __all__ = ["ask_space", "recommend_words"]
@@ -36,8 +37,9 @@ def ask_space(draft: Draft, opened: bool) -> list[str]:
             word("sensitivity.offers"),
             offers,
             default=own,
-            format_func=lambda one: question.catalog.offers[one].name,
+            format_func=lambda one: offer_name(question.catalog.offers[one]),
             key=f"recommend_offers_{draft.file}",
+            placeholder=word("form.choose"),
             persist_state="session",
         )
         paid = left.multiselect(
@@ -46,6 +48,7 @@ def ask_space(draft: Draft, opened: bool) -> list[str]:
             default=sorted({lease.plan for lease in leases if lease.plan in plans}),
             format_func=plan_name,
             key=f"recommend_plans_{draft.file}",
+            placeholder=word("form.choose"),
             persist_state="session",
         )
         burst = right.selectbox(
@@ -58,7 +61,9 @@ def ask_space(draft: Draft, opened: bool) -> list[str]:
         policies = left.multiselect(
             word("sensitivity.policies"),
             list(POLICIES),
+            format_func=policy_name,
             key=f"recommend_policies_{draft.file}",
+            placeholder=word("form.choose"),
             help=word("sensitivity.policies_help"),
             persist_state="session",
         )

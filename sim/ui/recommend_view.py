@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import altair as alt
@@ -13,11 +14,16 @@ from sim.ui.amounts import hours, money, number, share
 from sim.ui.charts import PALETTE, show_chart
 from sim.ui.finance_plans import sentence_gap
 from sim.ui.language import say, word
+from sim.ui.names import fleet_name
 from sim.ui.recommend_form import ask_space
 from sim.ui.state import Draft
-from sim.ui.study_form import busy, origin, result_of, start
+from sim.ui.study_form import origin, result_of, start_button
+from sim.ui.told import told
 
 __all__ = ["options_frame", "pareto_frame", "show_recommendation"]
+
+OPTION_WIDTH, WHY_WIDTH = 280, 400
+"""Pixels: left to itself the table gives all room to the names and cuts the reasons."""
 
 MARKS = {"chosen": "★", "dearer": "¥", "too slow": "…", "does not fit": "×", "too small": "×", "unsure": "?"}
 
@@ -26,27 +32,20 @@ def show_recommendation(draft: Draft) -> None:
     """Draw the part of the page."""
     found = result_of(draft, "recommend", "recommendation")
     words = ask_space(draft, found is None)
-    if not busy("recommend"):
-        start(
-            "recommend",
-            word("sensitivity.title_recommend", name=draft.question.scenario.name),
-            words,
-            word("sensitivity.search"),
-            found is None,
-        )
-        if found is None:
-            st.info(say("sensitivity.no_search"), icon=":material/search:")
+    title = word("sensitivity.title_recommend", name=draft.question.scenario.name)
+    start_button("recommend", title, words, word("sensitivity.search"), "sensitivity.no_search", found)
     if found is None:
         return
     document = found.document
-    _sentence(document)
+    names = {option["strategy"]: fleet_name(option, draft.question.catalog) for option in document["options"]}
+    _sentence(document, names)
     _near(document)
-    _pareto(document)
-    _options(document)
+    _pareto(document, names)
+    _options(document, names)
     st.caption(origin(found))
 
 
-def _sentence(document: Mapping[str, Any]) -> None:
+def _sentence(document: Mapping[str, Any], names: Mapping[str, str]) -> None:
     chosen = document["recommendation"]
     if chosen is None:
         st.warning(say("sensitivity.none_meets"), icon=":material/report:")
@@ -55,7 +54,7 @@ def _sentence(document: Mapping[str, Any]) -> None:
     wait = metrics["wait_p95_h"]["mean"]
     text = say(
         "sensitivity.rent",
-        name=chosen["strategy"],
+        name=names[chosen["strategy"]],
         cost=money(metrics["committed_cost_cny"]["mean"]),
         wait=hours(wait) if wait is not None else word("sensitivity.no_wait"),
     )
@@ -77,7 +76,9 @@ def _near(document: Mapping[str, Any]) -> None:
             money(more["committed_cost_cny"]["mean"]),
             help=word("sensitivity.marginal_help"),
             delta=None if wait is None else word("sensitivity.wait_change", change=f"{wait:+,.1f}"),
-            delta_color="inverse",
+            # The text begins with a word in Chinese, so the sign is told apart here.
+            delta_color="green" if wait is not None and wait < 0 else "red",
+            delta_arrow="down" if wait is not None and wait < 0 else "up",
         )
     room = document["headroom"]
     if room is not None:
@@ -103,8 +104,13 @@ def _near(document: Mapping[str, Any]) -> None:
     )
 
 
-def pareto_frame(document: Mapping[str, Any]) -> pd.DataFrame:
-    """Money and wait of the options that were run to compare, and which of them nothing beats in both."""
+def pareto_frame(
+    document: Mapping[str, Any], names: Mapping[str, str] = MappingProxyType({})
+) -> pd.DataFrame:
+    """Money and wait of the options that were run to compare, and which of them nothing beats in both.
+
+    `names` says what an option is called on the page.
+    """
     best = set(document["pareto"])
     chosen = (document["recommendation"] or {}).get("strategy")
     rows = []
@@ -115,7 +121,7 @@ def pareto_frame(document: Mapping[str, Any]) -> pd.DataFrame:
         kind = "chosen" if one["name"] == chosen else "front" if one["name"] in best else "beaten"
         rows.append(
             {
-                "name": one["name"],
+                "name": names.get(one["name"], one["name"]),
                 "cost": cost["mean"],
                 "wait": wait["mean"],
                 "low": wait["low"],
@@ -126,14 +132,19 @@ def pareto_frame(document: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _pareto(document: Mapping[str, Any]) -> None:
-    frame = pareto_frame(document)
+def _pareto(document: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    frame = pareto_frame(document, names)
     if frame.empty:
         return
     st.subheader(say("sensitivity.pareto"))
     st.caption(say("sensitivity.pareto_note"))
     if document["pareto"]:
-        st.markdown(say("sensitivity.front", names="; ".join(document["pareto"])))
+        st.markdown(
+            say(
+                "sensitivity.front",
+                names=word("sensitivity.name_gap").join(names[one] for one in document["pareto"]),
+            )
+        )
     headings = {
         "name": word("sensitivity.option"),
         "cost": word("sensitivity.axis_cost"),
@@ -185,8 +196,13 @@ def _pareto(document: Mapping[str, Any]) -> None:
     show_chart(chart, "pareto", frame.rename(columns=headings), word("sensitivity.pareto"))
 
 
-def options_frame(document: Mapping[str, Any]) -> pd.DataFrame:
-    """Every option: the chosen one, then those that were run, then the others, nearest in money first."""
+def options_frame(
+    document: Mapping[str, Any], names: Mapping[str, str] = MappingProxyType({})
+) -> pd.DataFrame:
+    """Every option: the chosen one, then those that were run, then the others, nearest in money first.
+
+    `names` says what an option is called on the page.
+    """
     cost = (
         next((one["committed_cost_cny"] for one in document["options"] if one["status"] == "chosen"), None)
         or 0.0
@@ -200,11 +216,11 @@ def options_frame(document: Mapping[str, Any]) -> pd.DataFrame:
         [
             {
                 " ": MARKS.get(option["status"], ""),
-                word("sensitivity.option"): option["strategy"],
+                word("sensitivity.option"): names.get(option["strategy"], option["strategy"]),
                 word("sensitivity.cards_column"): option["cards"],
                 word("sensitivity.committed"): money(option["committed_cost_cny"]),
                 word("sensitivity.result"): word(f"sensitivity.status_{option['status'].replace(' ', '_')}"),
-                word("sensitivity.why"): option["reason"],
+                word("sensitivity.why"): told(option["reason"], names),
                 word("sensitivity.runs_column"): number(option["replications"])
                 if option["replications"]
                 else "–",
@@ -214,16 +230,25 @@ def options_frame(document: Mapping[str, Any]) -> pd.DataFrame:
     )
 
 
-def _options(document: Mapping[str, Any]) -> None:
+def _options(document: Mapping[str, Any], names: Mapping[str, str]) -> None:
     st.subheader(say("sensitivity.considered", options=number(len(document["options"]))))
-    frame = options_frame(document)
+    frame = options_frame(document, names)
     result = word("sensitivity.result")
     picked = st.multiselect(
         word("sensitivity.only"),
         list(dict.fromkeys(frame[result])),
         key="recommend_only",
+        placeholder=word("form.choose"),
         persist_state="session",
     )
     shown = frame[frame[result].isin(picked)] if picked else frame
-    st.dataframe(shown, hide_index=True, width="stretch")
+    st.dataframe(
+        shown,
+        hide_index=True,
+        width="stretch",
+        column_config={
+            word("sensitivity.option"): st.column_config.Column(width=OPTION_WIDTH),
+            word("sensitivity.why"): st.column_config.Column(width=WHY_WIDTH),
+        },
+    )
     st.caption(say("sensitivity.considered_note"))

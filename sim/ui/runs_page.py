@@ -11,6 +11,7 @@ import streamlit as st
 from sim.errors import FleetsimError
 from sim.experiments.run_list import COMPARISONS, Listed, runs_below
 from sim.experiments.run_removal import delete, kept_runs, removable
+from sim.ui.address import put
 from sim.ui.jobs import OUT
 from sim.ui.language import say, word
 from sim.ui.opened import made, opened
@@ -79,9 +80,7 @@ def _one(found: Sequence[Listed]) -> None:
     openable = run.kind in COMPARISONS and run.state == "whole"
     if openable:
         if st.button(word("runs.open"), type="primary", icon=":material/folder_open:", key="runs-open"):
-            st.query_params["run"] = _name(run)
-            _keep(_name(run))
-            go_to("compare")
+            go_to("compare", run=_name(run))
         downloads(run.folder, "runs")
     elif run.state != "damaged":
         st.download_button(
@@ -112,8 +111,7 @@ def _deletion(run: Listed) -> None:
                 st.error(literal(str(error)))
                 return
             if st.query_params.get("run") == _name(run):
-                del st.query_params["run"]
-                _keep(None)
+                put({"run": ""})
             st.session_state["runs-said"] = word("runs.deleted", name=_name(run))
             st.rerun()
 
@@ -195,13 +193,3 @@ def _size(size: int) -> str:
         if size >= least:
             return f"{size / least:,.1f} {unit}"
     return f"{size:,} B"
-
-
-def _keep(name: str | None) -> None:
-    """What the frame puts back into the address on the way to another page."""
-    kept = st.session_state.get("kept")
-    if isinstance(kept, dict):
-        if name is None:
-            kept.pop("run", None)
-        else:
-            kept["run"] = name

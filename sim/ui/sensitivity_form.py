@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sim.experiments.knobs_table import knobs_of
 from sim.metrics import METRICS
@@ -62,29 +63,15 @@ def ask_study(draft: Draft) -> list[str]:
             persist_state="session",
             help=word("sensitivity.replications_help"),
         )
-        sobol = left.selectbox(
-            word("sensitivity.sobol"),
-            SOBOL,
-            key="sensitivity_sobol",
-            help=word("sensitivity.sobol_help"),
-            format_func=lambda one: number(one) if one else word("sensitivity.no"),
-            persist_state="session",
-        )
-        draws = right.selectbox(
-            word("sensitivity.draws"),
-            DRAWS,
-            key="sensitivity_draws",
-            help=word("sensitivity.draws_help"),
-            format_func=lambda one: number(one) if one else word("sensitivity.no"),
-            persist_state="session",
-        )
+        sobol = _how_many(left, "sobol", SOBOL)
+        draws = _how_many(right, "draws", DRAWS)
         st.caption(say("sensitivity.ranges_note"))
         ranges: dict[str, tuple[float, float]] = {}
         for knob in knobs_of(question):
             name = input_name(knob.name, knob.title)
             one, two = st.columns(2)
             low = one.number_input(
-                word("sensitivity.from", input=name, unit=unit_name(knob.unit)),
+                say("sensitivity.from", input=name, unit=unit_name(knob.unit)),
                 value=float(knob.low),
                 max_value=float(knob.base),
                 key=f"sensitivity_low_{knob.name}_{draft.file}",
@@ -92,7 +79,7 @@ def ask_study(draft: Draft) -> list[str]:
                 persist_state="session",
             )
             high = two.number_input(
-                word("sensitivity.to", input=name, unit=unit_name(knob.unit)),
+                say("sensitivity.to", input=name, unit=unit_name(knob.unit)),
                 value=float(knob.high),
                 min_value=float(knob.base),
                 key=f"sensitivity_high_{knob.name}_{draft.file}",
@@ -101,7 +88,19 @@ def ask_study(draft: Draft) -> list[str]:
             )
             if (low, high) != (knob.low, knob.high):
                 ranges[knob.name] = (low, high)
-    return sensitivity_words(str(draft.file), metric or "", int(runs), sobol or 0, draws or 0, ranges)
+    return sensitivity_words(str(draft.file), metric or "", int(runs), sobol, draws, ranges)
+
+
+def _how_many(place: DeltaGenerator, name: str, counts: Sequence[int]) -> int:
+    picked = place.selectbox(
+        word(f"sensitivity.{name}"),
+        counts,
+        key=f"sensitivity_{name}",
+        help=word(f"sensitivity.{name}_help"),
+        format_func=lambda one: number(one) if one else word("sensitivity.no"),
+        persist_state="session",
+    )
+    return picked or 0
 
 
 def sensitivity_words(

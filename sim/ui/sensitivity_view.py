@@ -17,7 +17,8 @@ from sim.ui.safe import literal
 from sim.ui.sensitivity_charts import sobol_chart, sobol_frame, tornado_chart, tornado_frame
 from sim.ui.sensitivity_form import ask_study, input_name, unit_name
 from sim.ui.state import Draft
-from sim.ui.study_form import busy, origin, result_of, start
+from sim.ui.study_form import origin, result_of, start_button
+from sim.ui.told import told
 
 __all__ = ["flips_frame", "show_sensitivity"]
 
@@ -26,16 +27,8 @@ def show_sensitivity(draft: Draft) -> None:
     """Draw the part of the page."""
     found = result_of(draft, "sensitivity", "sensitivity")
     words = ask_study(draft)
-    if not busy("sensitivity"):
-        start(
-            "sensitivity",
-            word("sensitivity.title_sensitivity", name=draft.question.scenario.name),
-            words,
-            word("sensitivity.turn"),
-            found is None,
-        )
-        if found is None:
-            st.info(say("sensitivity.no_study"), icon=":material/tornado:")
+    title = word("sensitivity.title_sensitivity", name=draft.question.scenario.name)
+    start_button("sensitivity", title, words, word("sensitivity.turn"), "sensitivity.no_study", found)
     if found is None:
         return
     document = found.document
@@ -209,7 +202,7 @@ def _ranges(document: Mapping[str, Any]) -> None:
                 word("sensitivity.assumed"): word(
                     "sensitivity.yes" if one["assumed"] else "sensitivity.sourced"
                 ),
-                word("sensitivity.why_range"): one["why"],
+                word("sensitivity.why_range"): told(one["why"]),
             }
             for one in document["inputs"]
         ]

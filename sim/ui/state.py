@@ -20,6 +20,7 @@ import streamlit as st
 
 from sim.errors import FleetsimError, InputError, Problem
 from sim.load import Question, load, load_text
+from sim.ui.address import put
 from sim.ui.jobs import OUT
 from sim.ui.language import say
 from sim.ui.question_edits import (
@@ -63,6 +64,7 @@ __all__ = [
 ]
 
 WORKED = Path(__file__).parent / "worked" / FIRST
+"""Answers about the worked example that come with the program."""
 
 _STORED = re.compile(r"at-[0-9a-f]{16}")
 """In place of edits that are too long for an address: the name of the file that holds them."""
@@ -177,8 +179,7 @@ def current_draft() -> Draft:
 
 def open_question(name: str) -> None:
     """Take another question, as it was before any edit; for callbacks."""
-    remember("question", name)
-    remember("edits", "")
+    put({"question": name, "edits": ""})
 
 
 def put_tree(tree: Tree) -> None:
@@ -202,14 +203,8 @@ def put_value(path: KeyPath, value: Any) -> None:
 
 
 def remember(name: str, value: str) -> None:
-    """Put a part into the address, or take it away (empty), and let it hold on the other pages."""
-    kept = st.session_state.get("kept")
-    if value:
-        st.query_params[name] = value
-    elif name in st.query_params:
-        del st.query_params[name]
-    if isinstance(kept, dict):
-        kept.update({name: value}) if value else kept.pop(name, None)
+    """Put a part into the address, or take it away (empty)."""
+    put({name: value})
 
 
 def _stamp(file: Path) -> tuple[tuple[str, int, int], ...]:

@@ -21,6 +21,7 @@ from sim.ui.safe import literal
 from sim.ui.state import Draft, Shown, run_of
 from sim.ui.steps_grid import Choice, Spec, exact_file, step_file, when
 from sim.ui.studies import asked_with, latest, worked
+from sim.ui.told import told
 from sim.ui.watch import ask, watch
 
 __all__ = ["show_best", "show_exact", "step_names"]
@@ -188,7 +189,6 @@ def _exact(found: Shown) -> None:
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
     st.caption(say("steps.exact_of", runs=number(document["replications"]), seed=document["seed"]))
-    st.caption(literal(document["recommendation"]["reason"]))
+    st.caption(literal(told(document["recommendation"]["reason"])))
     if st.button(word("steps.open_run"), key="steps_open_run", icon=":material/compare_arrows:"):
-        st.query_params["run"] = found.name
-        go_to("compare")
+        go_to("compare", run=found.name)

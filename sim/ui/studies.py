@@ -22,7 +22,7 @@ from sim.load import Question, load
 from sim.ui.jobs import OUT, sim_command
 from sim.ui.question_store import QUESTIONS
 from sim.ui.runner import ChildRun
-from sim.ui.state import Draft, worked_run
+from sim.ui.state import WORKED, Draft, worked_run
 
 __all__ = [
     "Found",
@@ -42,8 +42,6 @@ MOST_VIEWS = 200
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of a document that are read at most."""
-
-WORKED = Path(__file__).parent / "worked" / "four-to-eight"
 
 FILES: Mapping[str, str] = {
     "recommend": "recommendation.json",

@@ -11,7 +11,7 @@ from sim.ui.state import Draft
 from sim.ui.studies import Found, latest, worked
 from sim.ui.watch import ask, watch
 
-__all__ = ["busy", "result_of", "start"]
+__all__ = ["origin", "result_of", "start_button"]
 
 
 def result_of(draft: Draft, command: str, shipped: str) -> Found | None:
@@ -23,17 +23,21 @@ def result_of(draft: Draft, command: str, shipped: str) -> Found | None:
     return None if document is None else Found("", document, "")
 
 
-def start(kind: str, title: str, words: Sequence[str], label: str, primary: bool) -> None:
-    """The button that asks for a study; used within no form."""
-    if st.button(label, type="primary" if primary else "secondary", key=f"{kind}_start"):
+def start_button(
+    kind: str, title: str, words: Sequence[str], label: str, missing: str, found: Found | None
+) -> None:
+    """The button that asks for a study, or the progress of the one that runs or waits.
+
+    `missing` is the text that says, where there is no result yet, what to press. Used within no form.
+    """
+    job = watch(kind)
+    if job is not None and not job.run.ended:
+        return
+    if st.button(label, type="primary" if found is None else "secondary", key=f"{kind}_start"):
         ask(kind, title, *words)
         st.rerun()
-
-
-def busy(kind: str) -> bool:
-    """Show the progress of a study of this kind; whether it still runs or waits."""
-    job = watch(kind)
-    return job is not None and not job.run.ended
+    if found is None:
+        st.info(say(missing), icon=":material/search:")
 
 
 def origin(found: Found) -> str:

@@ -12,8 +12,9 @@ from sim.ui.charts import PALETTE
 from sim.ui.language import word
 from sim.ui.metric_words import figure
 from sim.ui.timeline_data import MOST_BARS, STATES, Trace, binned, thinned
+from sim.ui.timeline_failures import TIME, failure_marks, failure_names
 
-__all__ = ["Window", "card_name", "gantt", "gantt_table", "steps"]
+__all__ = ["Window", "card_name", "failure_table", "gantt", "gantt_table", "steps"]
 
 HEIGHTS: Mapping[str, float] = {
     "work": 0.86,
@@ -36,13 +37,11 @@ COLOURS: Mapping[str, str] = {
     "reserved": PALETTE[4],
 }
 
-ROW_PX, AXES_PX = 28, 150
+ROW_PX, AXES_PX = 28, 260
 """Height of a row, and of legend and axis together: the page fits all of a chart into its height."""
 
 MOST_STEPS = 600
 """Steps of a line that are drawn; of more the highest of each part is."""
-
-TIME = "%Y-%m-%d %H:%M"
 
 
 class Window:
@@ -148,7 +147,14 @@ def gantt(
             domain=[word(f"timeline.state_{state}") for state in present],
             range=[COLOURS[state] for state in present],
         ),
-        legend=alt.Legend(orient="top", columns=alt.ExprRef("width < 420 ? 2 : 4"), labelLimit=150),
+        legend=alt.Legend(
+            orient="top",
+            columns=alt.ExprRef("width < 250 ? 1 : width < 420 ? 2 : 4"),
+            labelLimit=180,
+            labelFontSize=12,
+            rowPadding=4,
+            symbolStrokeWidth=0,
+        ),
     )
     tooltip = [
         alt.Tooltip(f"{field}:N", title=word(f"timeline.tip_{field}"))
@@ -169,37 +175,30 @@ def gantt(
         .encode(x=x, x2="end:T", y=y, color=colour, tooltip=tooltip)
         for state in present
     ]
-    layers += _failures(trace, rows, window, y)
+    failures = failure_table(trace, rows, window)
+    if len(failures):
+        layers += failure_marks(failures, y)
     if not layers:
         layers = [base.mark_bar().encode(x=x, y=y)]
     layers[0] = layers[0].add_params(zoom)
     return alt.layer(*layers).properties(height=AXES_PX + ROW_PX * max(2, len(names)))
 
 
-def _failures(trace: Trace, rows: Sequence[int], window: Window, y: alt.Y) -> list[alt.Chart]:
+def failure_table(trace: Trace, rows: Sequence[int], window: Window) -> pd.DataFrame:
+    """The failures of a window, as `failure_marks` draws them."""
     own = trace.failures
     own = own[own["row"].isin(rows) & (own["at"] >= window.begin) & (own["at"] <= window.end)]
-    if own.empty:
-        return []
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "card": [card_name(trace.cards[row]) for row in own["row"]],
             "begin": window.times(own["at"]),
+            "hourly": own["hourly"].astype(bool),
             "cause": own["cause"],
             "back": [figure(hours, "h") for hours in own["back"] - own["at"]],
+            "end": window.times(own["back"]),
+            "kind": own["hourly"].astype(bool).map(failure_names()),
         }
     )
-    marks = alt.Chart(frame).mark_point(
-        shape="triangle-down", filled=True, size=90, color="#000000", stroke="white", strokeWidth=1,
-        yOffset=-ROW_PX / 3, opacity=1, clip=True,
-    )  # fmt: skip
-    tooltip = [
-        alt.Tooltip("cause:N", title=word("timeline.tip_failure")),
-        alt.Tooltip("begin:T", title=word("timeline.tip_at"), format=TIME),
-        alt.Tooltip("back:N", title=word("timeline.tip_away")),
-        alt.Tooltip("card:N", title=word("timeline.tip_card")),
-    ]
-    return [marks.encode(x=alt.X("begin:T"), y=y, tooltip=tooltip)]
 
 
 def steps(

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from sim.report.gantt_pieces import GANTT_COLUMNS, HALF, card_pieces, in_lanes, stays_of
+from sim.ui.timeline_failures import failures_on_cards
 
 __all__ = ["MOST_BARS", "STATES", "Trace", "binned", "level", "read_trace", "thinned"]
 
@@ -41,7 +42,7 @@ class Trace:
     bars: pd.DataFrame
     """row, height (share of a row), offset, begin, end, state, job, name, class, team, gpus."""
     failures: pd.DataFrame
-    """row, at, cause, back."""
+    """row, hourly (whether the card is rented by the hour), at, cause, back."""
     waiting: pd.DataFrame
     """at, number: jobs that wait from then on."""
     burst: pd.DataFrame
@@ -62,13 +63,14 @@ def read_trace(file: Path) -> Trace:
     )
     pieces = pieces[pieces["end_us"].notna()]
     bars = pd.concat([_with_jobs(events, pieces), _without_jobs(pieces)], ignore_index=True)
+    failures = failures_on_cards(events, pieces)
     burst = pieces[pieces["hourly"]].groupby("row").agg(begin=("time_us", "min"), end=("end_us", "max"))
     return Trace(
         cards=cards,
         bars=bars[bars["end"] > bars["begin"]].sort_values(
             ["row", "begin"], kind="stable", ignore_index=True
         ),
-        failures=_failures(events, pieces),
+        failures=failures.assign(at=_h(failures["at_us"]), back=_h(failures["back_us"])),
         waiting=level(*_queued(events)),
         burst=_burst(events) if len(burst) else level(np.array([]), np.array([])),
         end_h=end_h,
@@ -197,38 +199,6 @@ def _without_jobs(pieces: pd.DataFrame) -> pd.DataFrame:
             "begin": _h(idle["time_us"]),
             "end": _h(idle["end_us"]),
             "state": idle["state"].to_numpy(),
-        }
-    )
-
-
-def _failures(events: pd.DataFrame, pieces: pd.DataFrame) -> pd.DataFrame:
-    """Failures at the cards that were there to be hit; that of a whole machine at each of its cards.
-
-    The trace does not say whether a failure hit a leased card or one by the hour. Where an offer has
-    both under one number, the failure stands at both.
-    """
-    broken = events.loc[
-        events["state"] == "broken", ["time_us", "cause", "offer", "machine", "card", "back_us"]
-    ]
-    broken = broken.rename(columns={"time_us": "at_us"}).reset_index(names="failure")
-    columns = ["offer", "machine", "card", "row", "time_us", "end_us"]
-    one = broken[broken["card"].notna()].drop(columns="machine")
-    all_ = broken[broken["card"].isna()].drop(columns="card")
-    found = pd.concat(
-        [
-            one.merge(pieces[columns], on=["offer", "card"], how="inner"),
-            all_.merge(pieces[columns], on=["offer", "machine"], how="inner"),
-        ],
-        ignore_index=True,
-    )
-    there = (found["time_us"] <= found["at_us"]) & (found["at_us"] <= found["end_us"])
-    found = found[there].drop_duplicates(["failure", "row"])
-    return pd.DataFrame(
-        {
-            "row": found["row"].to_numpy(dtype=int),
-            "at": _h(found["at_us"]),
-            "cause": found["cause"].to_numpy(),
-            "back": _h(found["back_us"]),
         }
     )
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from sim.ui.boxes import whole_box
 from sim.ui.charts import DASHES, PALETTE, show_chart
 from sim.ui.jobs import OUT, Job
 from sim.ui.language import question_name, say, word
 from sim.ui.opened import has_tables
 from sim.ui.state import Draft, Shown, current_draft, run_of, shown_run
-from sim.ui.timeline_charts import Window, card_name, gantt, gantt_table, steps
+from sim.ui.timeline_charts import Window, card_name, failure_table, gantt, gantt_table, steps
 from sim.ui.timeline_data import Trace, read_trace
 from sim.ui.watch import ask, forget, watch
 
@@ -105,14 +106,20 @@ def _choose(draft: Draft, shown: Shown | None) -> _Asked:
             file = shown.folder / "scenario.yaml"
     left, right = st.columns((3, 1))
     strategy = left.selectbox(
-        word("timeline.strategy"), names, names.index(best) if best in names else 0, key="timeline-strategy"
+        word("timeline.strategy"),
+        names,
+        names.index(best) if best in names else 0,
+        key=f"timeline-strategy-{best}-{names}",
+        persist_state="session",
     )
-    replication = right.number_input(
-        word("timeline.replication"), 0, max(0, most - 1), 0, help=word("timeline.replication_help"),
-        key="timeline-replication",
+    replication = whole_box(
+        word("timeline.replication"), 0, max(0, most - 1), 0,
+        key="timeline-replication", place=right, about=word("timeline.replication_help"),
     )  # fmt: skip
     st.caption(say("timeline.of", title=question_name(title), seed=seed))
-    return _Asked(file, strategy or names[0], int(replication), int(seed), price, title, start)
+    if replication is None:
+        st.stop()
+    return _Asked(file, strategy or names[0], replication, int(seed), price, title, start)
 
 
 def _make(asked: _Asked, place: Path, job: Job | None) -> None:
@@ -142,7 +149,8 @@ def _draw(asked: _Asked, trace: Trace) -> None:
         )
     else:
         st.caption(say("timeline.cards_text"))
-    show_chart(gantt(trace, table, rows, window), "timeline-cards", _csv(table), word("timeline.cards_alt"))
+    named = _csv(table, failure_table(trace, rows, window))
+    show_chart(gantt(trace, table, rows, window), "timeline-cards", named, word("timeline.cards_alt"))
     _steps(trace.waiting, window, "waiting", PALETTE[1], DASHES[0])
     if len(trace.burst):
         _steps(trace.burst, window, "burst", PALETTE[2], DASHES[1])
@@ -168,7 +176,8 @@ def _window(start: datetime, trace: Trace) -> Window:
         default="fortnight" if "fortnight" in lengths else "all",
         required=True,
         format_func={key: word(f"timeline.length_{key}") for key in LENGTHS_H}.__getitem__,
-        key="timeline-length",
+        key=f"timeline-length-{len(lengths)}",
+        persist_state="session",
     )
     hours = min(LENGTHS_H[picked or "all"], trace.end_h)
     if hours >= trace.end_h:
@@ -184,7 +193,8 @@ def _window(start: datetime, trace: Trace) -> Window:
         min(days, max(0, int((peak - hours / 2) / 24))),
         format=word("timeline.day_format"),
         help=word("timeline.from_help", day=f"{whole.time(0):%Y-%m-%d}"),
-        key=f"timeline-from-{picked}",
+        key=f"timeline-from-{picked}-{days}",
+        persist_state="session",
     )
     begin = min(24.0 * first, trace.end_h - hours)
     window = Window(start, begin, begin + hours)
@@ -215,13 +225,16 @@ def _rows(trace: Trace) -> list[int]:
             )
             for one in firsts
         }.__getitem__,
-        key="timeline-rows",
+        key=f"timeline-rows-{number}",
+        persist_state="session",
     )
     return list(range(first or 0, min((first or 0) + CARDS_AT_ONCE, number)))
 
 
-def _csv(table: pd.DataFrame) -> pd.DataFrame:
-    """The bars as a table for people."""
+def _csv(table: pd.DataFrame, failures: pd.DataFrame) -> pd.DataFrame:
+    """The bars, and behind them the failures, as a table for people."""
+    marks = failures.rename(columns={"kind": "doing", "cause": "what", "back": "hours"})
+    table = pd.concat([table, marks.assign(job="", label="")], ignore_index=True)
     names = {
         field: word(f"timeline.tip_{field}") for field in ("card", "doing", "job", "what", "hours", "label")
     }

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from sim.ui import amounts
+from sim.ui.address import put
 from sim.ui.jobs import AT_ONCE, FullError, Job, jobs, sim_command
 from sim.ui.language import say, word
 from sim.ui.metric_words import cell, metric_name, named
@@ -48,9 +49,13 @@ def follow(job: Job) -> None:
     _write([*(one.id for one in known), job.id][-MOST_FOLLOWED:])
 
 
-def forget(job: Job) -> None:
-    """Take a command out of the address, once its result was taken over or its message was read."""
-    _write([one for one in _ids() if one != job.id])
+def forget(job: Job, run: str | None = None) -> None:
+    """Take a command out of the address, once its result was taken over or its message was read.
+
+    `run` names the run that is shown in its place.
+    """
+    parts = {"job": ",".join(one for one in _ids() if one != job.id)}
+    put(parts if run is None else {**parts, "run": run})
 
 
 def watch(kind: str) -> Job | None:
@@ -85,13 +90,7 @@ def _ids() -> list[str]:
 
 
 def _write(ids: Sequence[str]) -> None:
-    if ids:
-        st.query_params["job"] = ",".join(ids)
-    elif "job" in st.query_params:
-        del st.query_params["job"]
-    kept = st.session_state.get("kept")
-    if isinstance(kept, dict):
-        kept.update(job=",".join(ids)) if ids else kept.pop("job", None)
+    put({"job": ",".join(ids)})
 
 
 def _lost() -> None:

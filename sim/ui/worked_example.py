@@ -2,7 +2,7 @@
 
     python -m sim.ui.worked_example
 
-in a checkout simulates `scenarios/four-to-eight.yaml` and writes `sim/ui/worked/`: the scenario as it was,
+in a checkout simulates `scenarios/four-to-eight.yaml` and writes `sim/ui/worked/four-to-eight/`:
 the comparison's document, the figures of every replication, and the run id. The page shows the document
 only for a question with this very run id; `tests/ui/test_worked_example.py` fails where the scenario,
 the catalogue or the figures of a replication made anew are no longer those that are stored.
@@ -18,8 +18,10 @@ from pathlib import Path
 from sim.experiments.compare import compare
 from sim.experiments.store import run_id
 from sim.load import load
+from sim.load_shipped import shipped_scenarios
 from sim.report.save import save
-from sim.ui.question_store import FIRST, WORKED
+from sim.ui.question_store import FIRST
+from sim.ui.state import WORKED
 
 __all__ = ["main"]
 
@@ -28,17 +30,14 @@ COPIED = ("comparison.json", "replications.csv")
 
 def main() -> None:
     """Make the stored result anew; run in a checkout."""
-    source = WORKED.parents[3] / "scenarios" / f"{FIRST}.yaml"
-    comparison = compare(load(source))
-    folder = WORKED.parent / FIRST
-    folder.mkdir(parents=True, exist_ok=True)
+    comparison = compare(load(shipped_scenarios() / f"{FIRST}.yaml"))
+    WORKED.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         run = save(comparison, Path(scratch))
         for name in COPIED:
-            shutil.copyfile(run / name, folder / name)
-    shutil.copyfile(source, WORKED)
+            shutil.copyfile(run / name, WORKED / name)
     made = {"run": run_id(comparison), "version": comparison.version}
-    (folder / "made.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
+    (WORKED / "made.json").write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""The worked example's studies, stored with the program so that a first visitor's sliders move at once.
+"""Studies of the worked example and verdicts on the articles, stored so that a visitor sees them at once.
 
     python -m sim.ui.worked_studies [NAME ...]
 
 in a checkout runs the commands that the pages would run of `scenarios/four-to-eight.yaml` (some ten
-minutes on two processors) and writes what the pages show of their documents to `sim/ui/worked/`. The
-pages show them for that very question alone; `tests/ui/test_worked_studies.py` fails where a point that is
-computed anew is no longer the one that is stored.
+minutes on two processors) and of the articles' claims, and writes what the pages show of their documents to
+`sim/ui/worked/`. Studies are shown for that very question alone. `tests/ui/test_worked_studies.py` fails
+where a point that is computed anew is no longer the one that is stored,
+`tests/test_claims_cards_verdicts.py` where a verdict is not.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ from pathlib import Path
 from typing import Any
 
 from sim.load import load
+from sim.load_shipped import shipped_scenarios
+from sim.ui.claims_work import claims_words, worked_claims
+from sim.ui.language import LANGUAGES
 from sim.ui.question_store import FIRST, start_tree
 from sim.ui.recommend_form import recommend_words
 from sim.ui.sensitivity_form import sensitivity_words
+from sim.ui.state import WORKED
 from sim.ui.steps_answers import trimmed
 from sim.ui.steps_best import step_names
 from sim.ui.steps_grid import Choice, bases, grid_file, grid_words, planned_growth, spec_of, step_file
-from sim.ui.studies import WORKED
 
 __all__ = ["main"]
 
@@ -39,7 +43,7 @@ KEPT = ("committed_cost_cny", "wait_p95_h")
 
 def main() -> None:
     """Make the stored studies anew, or those that are named."""
-    source = WORKED.parents[3] / "scenarios" / f"{FIRST}.yaml"
+    source = shipped_scenarios() / f"{FIRST}.yaml"
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch, "scenarios")
         home.mkdir()
@@ -49,7 +53,8 @@ def main() -> None:
                 continue
             document = trim(_asked(words, Path(scratch)))
             text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-            (WORKED / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
+            place = worked_claims(name[-2:]) if name.startswith("claims-") else WORKED / f"{name}.json"
+            place.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _studies(scratch: Path) -> dict[str, tuple[Sequence[str], Callable[[dict[str, Any]], dict[str, Any]]]]:
@@ -71,6 +76,7 @@ def _studies(scratch: Path) -> dict[str, tuple[Sequence[str], Callable[[dict[str
         "recommendation": (recommend_words(str(place), (1, 8), offers, plans, [], "as-is", 95), _advice),
         "sensitivity": (sensitivity_words(str(place), "", 3, 0, DRAWS, {}), _plain),
         "steps": (grid_words(grid, spec), trimmed),
+        **{f"claims-{code}": (claims_words(code), _plain) for code in LANGUAGES},
     }
 
 

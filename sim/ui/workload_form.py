@@ -82,6 +82,14 @@ def _options() -> dict[str, str]:
     example = "JobID,State,Submit,Start,End,AllocTRES"
     columns = st.text_input(word("workload.columns"), placeholder=example, key="trace-columns")
     card = st.text_input(word("workload.card"), placeholder="a100=A100-40G; v100=V100-32G", key="trace-card")
+    dates = st.selectbox(
+        word("workload.dates"),
+        ("day-first", "month-first"),
+        index=None,
+        format_func=lambda order: word(f"workload.{order.replace('-', '_')}"),
+        placeholder=word("workload.no_such_dates"),
+        key="trace-dates",
+    )
     comma = st.checkbox(word("workload.comma"), key="trace-comma")
     return {
         "as": reader or "",
@@ -93,6 +101,7 @@ def _options() -> dict[str, str]:
         "map": mapped.strip(),
         "columns": columns.strip(),
         "card": card.strip(),
+        "dates": dates or "",
         "decimal": "," if comma else "",
     }
 

@@ -40,6 +40,7 @@ Arriving: TypeAlias = JobClass | TimedClass
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 _CELL = 15 * MINUTE
+"""Time over which the rate is constant."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_EXPONENT = 700.0
 """exp of more than this is no number."""

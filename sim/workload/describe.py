@@ -14,15 +14,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sim.workload.distributions import Floats
+from sim.workload.trace_rows import MOST_CARDS
 
 __all__ = ["QUANTILES", "WIDTHS", "Description", "describe"]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
-WIDTHS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 100_000))
+"""Of run times and waits."""
+WIDTHS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, MOST_CARDS))
 """Groups of widths, cards, ends included."""
 _POINTS = 400
 """Points of the curve of load, at most."""
 _DAY = 86400.0
+_ROUNDING_S = 2
+"""Seconds by which whole seconds of start, end and run time may disagree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ def describe(jobs: pa.Table, about: Mapping[str, Any]) -> Description:
     assumed = not np.any(~np.isnan(start[used]))
     begin = np.where(np.isnan(start), submit, start)
     end = _column(jobs, "end_s")
-    paused = end - begin > runtime + 2
+    paused = end - begin > runtime + _ROUNDING_S
     lasted = np.where(paused, end - begin, runtime)
     level = np.where(used, gpus * runtime / np.maximum(lasted, 1e-6), 0.0)
     return Description(
@@ -128,7 +132,7 @@ def width_name(low: int, high: int) -> str:
     """`1 card`, `3-4 cards`, `17 cards or more`."""
     if low == high:
         return "1 card" if low == 1 else f"{low} cards"
-    return f"{low} cards or more" if high >= 100_000 else f"{low}-{high} cards"
+    return f"{low} cards or more" if high >= MOST_CARDS else f"{low}-{high} cards"
 
 
 def _widths(gpus: Floats, runtime: Floats) -> dict[int, tuple[int, float]]:

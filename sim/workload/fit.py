@@ -28,9 +28,11 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
 OTHERS = "others"
+"""Name of the class of the small teams together."""
 _FEWEST = 100
 """Jobs of a team that has a class of its own; the smaller ones are learned together."""
 _MOST_TEAMS = 40
+"""Teams with a class of their own at most."""
 SWEEPS = ", sweeps"
 _LARGE, _FEWEST_BATCHES = 20, 30
 """Batches with more jobs than the first are large; with so many of both sorts each has its class."""
@@ -38,6 +40,7 @@ _FEWEST_OF_A_KIND = 20
 """Jobs of one number of cards and one state whose run times are learned by themselves."""
 _STATES: tuple[JobEnd, ...] = ("done", "cancelled", "failed")
 _GAP_CELLS = 20
+"""Cells of the table of gaps within batches."""
 _SHORTEST_PAUSE = 0.001
 """Seconds from a failure to a new submission, at least: a quantity is above 0."""
 

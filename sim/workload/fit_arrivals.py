@@ -30,11 +30,19 @@ WINDOWS = (10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 _CALM = 1.15
 """Variance to mean of the batches in ten minutes at which they no longer come in clumps."""
 _TEN_MINUTES = 600.0
+"""Seconds of a slot in which clumps are looked for."""
 _SINGLE_SIZES = 20
+"""Batch sizes up to which each is kept by itself ..."""
 _SIZE_STEP = 1.1
+"""... and the ratio from one group of larger ones to the next."""
 _WEEK_HOURS = 168
+_WEEK_S = 604_800
 _LONGEST_LAG = 23
-_SILENCE, _SILENCE_S = 0.05, 604_800.0
+"""Hours of the clock after which a late job of a batch counts as this late."""
+_SILENCE = 0.05
+"""Share of the record, and at least a week, before its first job: then the class came in later."""
+_FEWEST_WEEKS = 4
+"""Weeks from which on a trend is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +126,7 @@ def fit_arrivals(record: Record, window: float | None = None, batch: Ints | None
 def _since(record: Record) -> datetime | None:
     """The hour of the first job, if the record had begun a week and a twentieth of its length before."""
     first = float(record.submit_s[0])
-    if first < max(_SILENCE * record.length_s, _SILENCE_S):
+    if first < max(_SILENCE * record.length_s, _WEEK_S):
         return None
     zone = ZoneInfo(record.zone)
     moment = record.start.replace(tzinfo=zone).astimezone(UTC) + timedelta(seconds=first)
@@ -255,11 +263,11 @@ def _trend(record: Record, begin_s: float) -> tuple[float, float]:
     """Relative growth a month (365/12 days) and its standard error, by weighted Poisson regression on days;
     the error carries the dispersion of the weeks, since days of one week are not independent."""
     submit = record.submit_s - begin_s
-    weeks = max(1, math.floor((record.length_s - begin_s) / 604_800))
-    if weeks < 4:
+    weeks = max(1, math.floor((record.length_s - begin_s) / _WEEK_S))
+    if weeks < _FEWEST_WEEKS:
         return math.nan, math.nan
-    whole = submit < weeks * 604_800
-    counts = np.bincount((submit[whole] // 604_800).astype(np.int64), minlength=weeks).astype(float)
+    whole = submit < weeks * _WEEK_S
+    counts = np.bincount((submit[whole] // _WEEK_S).astype(np.int64), minlength=weeks).astype(float)
     when = np.arange(weeks) - (weeks - 1) / 2
     slope, level = 0.0, math.log(max(counts.mean(), 1e-9))
     for _ in range(50):  # Newton's steps for the Poisson likelihood

@@ -17,8 +17,9 @@ __all__ = ["fit_alike", "likeness", "normal_scores"]
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 _MOST = 0.95
-_FEWEST_BATCHES = 10
 """Correlations are kept below 1: identical jobs would make one draw of a whole batch."""
+_FEWEST_BATCHES = 10
+"""Batches below which nothing is learned of sizes and of neighbours."""
 
 
 def normal_scores(values: Floats) -> Floats:

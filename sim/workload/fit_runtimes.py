@@ -25,12 +25,17 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 
 _MOST_COMPONENTS = 4
+"""Log-normals of a mixture at most."""
 _TABLES = (8, 16, 32, 64)
+"""Equal shares of the tables that are tried ..."""
 _TAILS = (0.01, 0.02, 0.05, 0.1, 0.9, 0.95, 0.98, 0.99, 0.995)
+"""... with these probabilities besides."""
 _FAR_TAILS = (0.998, 0.999, 0.9995, 0.9998, 0.9999)
 """Taken where five times or more lie beyond: one cell to the longest time would reach too far."""
 _FEWEST_A_CELL = 5
+"""Complete runs of a cell at least."""
 _STEPS = 400
+"""Steps of expectation and maximisation at most."""
 _NARROWEST = 0.02
 """Least spread of a component: two per cent; below, the likelihood runs away on a repeated time."""
 _REPEATED, _TENTH = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99), 0.1

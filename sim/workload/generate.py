@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.special import ndtri
 
 from sim.model.job import Job, JobSet, JobShape
 from sim.model.job_table import JobTable, priorities, span_or_none
@@ -82,6 +81,8 @@ def _class_jobs(job_class: JobClass, shape: int, scenario: Scenario, clock: Cloc
 
 def _drawn(job_class: JobClass, shape: int, times: Ints, streams: Streams) -> JobTable:
     """Jobs of a class: their work, luck and ends."""
+    from scipy.special import ndtri  # here: it takes long to import, and few commands draw
+
     name, count = job_class.name, len(times)
     samples = whole(draw(job_class.samples, count, streams.generator("samples", name)))
     epochs = draw(job_class.epochs, count, streams.generator("epochs", name))

@@ -29,8 +29,11 @@ Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 _RANGE = (0.05, 0.95)
+"""Quantiles of the draws between which nine of ten lie."""
 _SLOTS = {"10 min": 600.0, "1 h": 3600.0, "1 d": 86400.0}
+"""Widths of the slots in which the dispersion of arrivals is told, seconds."""
 _JOBS_IN_ALL = 6_000_000
+"""Jobs that all draws together have, within the bounds below."""
 _FEWEST_DRAWS, _MOST_DRAWS = 20, 1000
 
 

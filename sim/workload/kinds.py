@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from sim.model.timed import TimedClass, TimedKind
 from sim.model.values import Distribution, Quantity
@@ -20,11 +19,14 @@ LEAST = 1e-12
 
 
 class ShapeKey(NamedTuple):
+    """What tells apart where kinds can run: cards, and GiB a card (None: any card)."""
+
     gpus: int
     memory_gib: float | None
 
 
 def key_of(kind: TimedKind) -> ShapeKey:
+    """Cards and memory of a kind."""
     return ShapeKey(kind.gpus, kind.memory_gib)
 
 
@@ -54,9 +56,13 @@ def at_score(quantity: Quantity, scores: Floats) -> Floats:
     """Values of a quantity at normal scores."""
     if not isinstance(quantity, Distribution):
         return np.full(len(scores), float(quantity))
+    from scipy.special import ndtr  # here: it takes long to import, and few commands draw
+
     return at_quantile(quantity, np.clip(ndtr(scores), 0.0, np.nextafter(1.0, 0.0)))
 
 
 def normal(generator: np.random.Generator, count: int) -> Floats:
     """Standard normal numbers, one uniform each."""
+    from scipy.special import ndtri
+
     return np.asarray(ndtri(np.clip(generator.random(count), LEAST, None)))

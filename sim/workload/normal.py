@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sim.errors import InputError, Problem, RunError
+from sim.errors import InputError, Problem
 from sim.units import SECOND
+from sim.whole_file import whole_file
+from sim.workload.trace_rows import MOST_SECONDS
 
 __all__ = ["EXTRAS", "SCHEMA", "TraceFile", "open_trace", "write_trace"]
 
@@ -64,6 +65,7 @@ EXTRAS = tuple(SCHEMA.names[SCHEMA.names.index("state") :])
 
 _KEY = b"fleetsim.trace"
 _ROWS = 200_000
+"""Rows written at a time."""
 
 
 class TraceFile:
@@ -123,21 +125,14 @@ def write_trace(jobs: pa.Table, about: Mapping[str, Any], path: Path) -> None:
     """
     text = json.dumps(about, ensure_ascii=False, allow_nan=False, sort_keys=True)
     schema = SCHEMA.with_metadata({_KEY: text.encode()})
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with pq.ParquetWriter(draft, schema, compression="zstd") as writer:
-            for first in range(0, max(len(jobs), 1), _ROWS):
-                piece = jobs.slice(first, _ROWS)
-                columns = [_column(piece, field) for field in schema]
-                writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=_ROWS)
-        draft.replace(path)
-    except OSError as error:
-        msg = f"the jobs cannot be written to {path}: {error.strerror or error}; choose another -o FILE"
-        raise RunError(msg) from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
+    with (
+        whole_file(path, "the jobs", "choose another -o FILE") as draft,
+        pq.ParquetWriter(draft, schema, compression="zstd") as writer,
+    ):
+        for first in range(0, max(len(jobs), 1), _ROWS):
+            piece = jobs.slice(first, _ROWS)
+            columns = [_column(piece, field) for field in schema]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=_ROWS)
 
 
 def _column(jobs: pa.Table, field: pa.Field) -> Any:
@@ -152,5 +147,5 @@ def micros_of(column: pa.ChunkedArray) -> tuple[Any, Any]:
     Whole numbers and decimals are taken exactly, floats to the nearest microsecond.
     """
     values = pc.fill_null(pc.cast(column, pa.float64(), safe=False), np.nan).to_numpy()
-    wrong = ~np.isfinite(values) | (np.abs(values) > 1e11)
+    wrong = ~np.isfinite(values) | (np.abs(values) > MOST_SECONDS)
     return np.rint(np.where(wrong, 0.0, values) * SECOND).astype(np.int64), wrong

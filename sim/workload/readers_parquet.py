@@ -12,11 +12,22 @@ import pyarrow.compute as pc
 
 from sim.errors import InputError, Problem
 from sim.workload.normal import EXTRAS, micros_of, open_trace
-from sim.workload.trace_rows import COLUMNS, TraceRow, column_problems, shortened
+from sim.workload.trace_rows import (
+    CARDS_RULE,
+    COLUMNS,
+    GIB_RULE,
+    MOST_CARDS,
+    MOST_GIB,
+    SHARE_RULE,
+    TraceRow,
+    column_problems,
+    shortened,
+)
 
 __all__ = ["read_parquet"]
 
 _MOST_ROWS = 10_000_000
+"""Jobs of a trace at most."""
 _Checked = tuple[list[Any], Any, str]
 """Values, which of them are wrong, and the rule."""
 
@@ -161,10 +172,10 @@ def _truth(column: pa.ChunkedArray) -> _Checked:
 
 _KINDS: Mapping[str, Callable[[pa.ChunkedArray], _Checked]] = {
     "submit_s": _time(0, needed=True),
-    "gpus": _whole(1, 100_000, None, "must be a whole number of cards, at least 1 and at most 100,000"),
+    "gpus": _whole(1, MOST_CARDS, None, CARDS_RULE),
     "runtime_s": _time(1, needed=True),
     "id": _text(None),
-    "memory_gib": _above_zero(1e6, "must be a number of GiB above 0"),
+    "memory_gib": _above_zero(MOST_GIB, GIB_RULE),
     "team": _text(""),
     "deadline_s": _time(1, needed=False),
     "priority": _whole(-(10**9), 10**9, 0, "must be a whole number"),
@@ -172,6 +183,6 @@ _KINDS: Mapping[str, Callable[[pa.ChunkedArray], _Checked]] = {
     "limit_s": _time(1, needed=False),
     "spans": _truth,
     "runtime_gpu": _text(None),
-    "demand": _above_zero(1.0, "must be a share above 0 and at most 1, such as 0.9"),
+    "demand": _above_zero(1.0, SHARE_RULE),
 }
 """Column of a trace -> reader of a whole column."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from sim.model.timed import Again, TimedClass
 from sim.model.values import Distribution, Quantity
@@ -38,6 +37,8 @@ def with_repeats(
     Four uniform numbers a job and repeat: whether, after which pause, which kind of as many cards, and
     how long.
     """
+    from scipy.special import ndtri  # here: it takes long to import, and few commands draw
+
     lots = streams.generator("again", one.name).random((len(times), again.most, 4))
     failed = np.array([of_kind.state == "failed" for of_kind in one.kinds])
     found = [(times, kind, runtime, np.arange(len(times)), np.zeros(len(times), dtype=np.int64))]

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
-from scipy.special import gammaincinv, ndtr, ndtri
 
 from sim.model.job import JobShape, UserEnd
 from sim.model.job_table import JobTable, priorities, span_or_none
@@ -33,7 +32,9 @@ from sim.workload.repeats import Repeats, with_repeats
 __all__ = ["Drawn", "draw_timed", "timed_jobs", "timed_shapes"]
 
 _CELLS = 1 << 14
+"""Points at which the sizes of batches are read to know the share of jobs in smaller ones."""
 _CELLS_AN_HOUR = 4
+"""Quarters of an hour, as `Clock` has them."""
 _OWN_END: Mapping[JobEnd, tuple[UserEnd, ...]] = {
     "cancelled": (UserEnd("cancelled"),),
     "failed": (UserEnd("failed"),),
@@ -150,6 +151,8 @@ def draw_timed(one: TimedClass, clock: Clock, horizon_us: int, streams: Streams)
 
 def _busy(one: TimedClass, clock: Clock, streams: Streams) -> Floats | None:
     """Factor of every quarter of an hour."""
+    from scipy.special import gammaincinv  # here: it takes long to import, and few commands draw
+
     factor: Floats | None = None
     first = int(clock.day[0]) if len(clock.day) else 0
     hours = np.arange(len(clock.day)) // _CELLS_AN_HOUR
@@ -167,6 +170,8 @@ def _busy(one: TimedClass, clock: Clock, streams: Streams) -> Floats | None:
 
 def _size_lots(one: TimedClass, clock: Clock, starts: Ints, streams: Streams) -> Floats:
     """Probabilities at which batch sizes are read; uniform, and correlated within a day."""
+    from scipy.special import ndtr, ndtri
+
     lots = streams.generator("batch", one.name).random(len(starts))
     if one.alike.day == 0 or not len(starts):
         return lots
@@ -237,6 +242,8 @@ def _with_size(part: float, size: Quantity, lot: Floats, own: Floats) -> Floats:
 
 def _size_scores(size: Quantity, lot: Floats) -> Floats:
     """Normal score of a batch's size among jobs: the share of all jobs that stand in smaller batches."""
+    from scipy.special import ndtri
+
     grid = (np.arange(_CELLS) + 0.5) / _CELLS
     reached = np.concatenate(([0.0], np.cumsum(_sizes(size, grid))))
     share = np.interp(lot, np.linspace(0, 1, _CELLS + 1), reached / reached[-1])

@@ -14,12 +14,33 @@ from typing import Any
 from sim.errors import Problem
 from sim.units import SECOND, Micros
 
-__all__ = ["COLUMNS", "MOST_SECONDS", "REQUIRED", "TraceRow", "column_problems", "shortened"]
+__all__ = [
+    "CARDS_RULE",
+    "COLUMNS",
+    "GIB_RULE",
+    "MOST_CARDS",
+    "MOST_GIB",
+    "MOST_SECONDS",
+    "REQUIRED",
+    "SHARE_RULE",
+    "TraceRow",
+    "column_problems",
+    "shortened",
+]
 
 MOST_SECONDS = 10**11
+"""Times of a trace at most, seconds: some 3,000 years."""
+MOST_CARDS = 100_000
+"""Cards of one job at most."""
+MOST_GIB = 1e6
+"""Memory of a job at most, GiB a card."""
 REQUIRED = ("submit_s", "gpus", "runtime_s")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
+CARDS_RULE = f"must be a whole number of cards, at least 1 and at most {MOST_CARDS:,}"
+GIB_RULE = "must be a number of GiB above 0"
+SHARE_RULE = "must be a share above 0 and at most 1, such as 0.9"
 _MOST_PROBLEMS = 20
+"""Problems of one trace that are told; of the others only the number."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 
@@ -114,16 +135,16 @@ def _whole(text: str) -> int:
 
 
 def _cards(text: str) -> int:
-    if not 1 <= (count := _whole(text)) <= 100_000:
-        msg = "must be a whole number of cards, at least 1 and at most 100,000"
+    if not 1 <= (count := _whole(text)) <= MOST_CARDS:
+        msg = CARDS_RULE
         raise ValueError(msg)
     return count
 
 
 def _gib(text: str) -> float:
     value = float(_decimal(text))
-    if not 0 < value <= 1e6:
-        msg = "must be a number of GiB above 0"
+    if not 0 < value <= MOST_GIB:
+        msg = GIB_RULE
         raise ValueError(msg)
     return value
 
@@ -131,7 +152,7 @@ def _gib(text: str) -> float:
 def _busy(text: str) -> float:
     value = float(_decimal(text))
     if not 0 < value <= 1:
-        msg = "must be a share above 0 and at most 1, such as 0.9"
+        msg = SHARE_RULE
         raise ValueError(msg)
     return value
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import assume
@@ -14,6 +16,7 @@ from sim.errors import InputError
 from sim.experiments.compare import compare
 from sim.load import Question, load_text
 from sim.load_uncertain import plain
+from sim.model.contract import PriceChoice
 from sim.replication import Prepared, RunResult, prepare, replicate
 from tests.properties.laws_kit import few_or_many, tried
 from tests.properties.money_worlds import CATALOG, run_of, worlds
@@ -71,6 +74,21 @@ def a_dearer_price_is_never_a_cheaper_bill(world: Prepared, factor: float) -> No
 @few_or_many(20, 1000)
 def test_a_dearer_price_is_never_a_cheaper_bill(examples: int) -> None:
     tried(a_dearer_price_is_never_a_cheaper_bill, examples, worlds(), st.sampled_from([1.01, 1.5, 4.0]))
+
+
+def the_low_end_is_never_dearer_than_the_high(world: Prepared) -> None:
+    """The ends of published price ranges, whatever terms stand between a price and a bill."""
+    levels: tuple[PriceChoice, ...] = ("low", "mid", "high")
+    runs = [ran(dataclasses.replace(world.question, price=level)) for level in levels]
+    for cheap, dear in pairwise(runs):
+        assert cheap.log == dear.log
+        assert cheap.ledger.accrued <= dear.ledger.accrued
+        assert cheap.ledger.committed <= dear.ledger.committed
+
+
+@few_or_many(6, 500)
+def test_the_low_end_is_never_dearer_than_the_high(examples: int) -> None:
+    tried(the_low_end_is_never_dearer_than_the_high, examples, worlds())
 
 
 def the_ledger_is_its_parts(world: Prepared) -> None:

@@ -25,9 +25,21 @@ import pytest
 from sim.ui.routes import PAGES
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-__all__ = ["CHROMIUM", "FLAGS", "Served", "Visitor", "browser", "chromium", "crowding", "served", "visitor"]
+__all__ = [
+    "CHROMIUM",
+    "FLAGS",
+    "SECONDS",
+    "Served",
+    "Visitor",
+    "browser",
+    "chromium",
+    "crowding",
+    "served",
+    "visitor",
+    "within",
+]
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium")
@@ -69,6 +81,17 @@ def crowding() -> float:
     while time.process_time() - worked < 0.4:
         sum(range(10_000))
     return max(1.0, (time.perf_counter() - began) / (time.process_time() - worked))
+
+
+SECONDS: list[tuple[str, float, float, float]] = []
+"""What was measured, seconds, the limit, and the crowding then; `conftest` prints them at the end."""
+
+
+def within(limit_s: float, what: str, seconds: float) -> bool:
+    """Whether something took no longer than its limit, on a machine as crowded as this one; notes both."""
+    crowd = crowding()
+    SECONDS.append((what, seconds, limit_s, crowd))
+    return seconds < limit_s * crowd
 
 
 @pytest.fixture(scope="session")
@@ -166,11 +189,22 @@ class Visitor:
     def walk(self, name: str, timeout_s: float = 60) -> float:
         """Click a page in the menu and wait until it is drawn; seconds."""
         began = time.perf_counter()
-        link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True)
+        link = self.menu(name)
+        place = link.evaluate("one => one.pathname")
         link.click()
-        self.page.locator("a[aria-current=page]", has_text=name).wait_for(timeout=1000 * timeout_s)
+        self.page.wait_for_url(lambda url: urlsplit(url).path == place, timeout=1000 * timeout_s)
         self.settled(timeout_s)
         return time.perf_counter() - began
+
+    def menu(self, name: str) -> Locator:
+        """The link to a page in the menu."""
+        return self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True)
+
+    def back(self, timeout_s: float = 60) -> None:
+        """Press Back, and wait until the page is drawn."""
+        self.page.go_back()
+        self.page.wait_for_timeout(300)  # until the browser has asked for the page
+        self.settled(timeout_s)
 
     def settled(self, timeout_s: float = 60) -> None:
         """Wait until the script of the page has run to its end, and see that nothing went wrong."""

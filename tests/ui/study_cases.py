@@ -18,11 +18,11 @@ SMALL = """\
 name: Small team
 start: 2026-01-01
 timezone: UTC
-horizon: 40d
+horizon: 33d
 workload:
   classes:
     - {name: lora, model: qwen-7b, method: lora, seq_len: 1024, mean_tokens: 300, team: service,
-       samples: {lognormal: {median: 40000, sigma: 0.8}}, rate: 3/day}
+       samples: {lognormal: {median: 40000, sigma: 0.8}}, rate: 2/day}
 target: {wait_p95: 4h}
 strategies:
   - name: two cards, annual

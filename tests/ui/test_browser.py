@@ -1,4 +1,4 @@
-"""The whole page in a real browser: every page in both languages, and how fast one walks between them."""
+"""The whole page in a real browser: every page in both languages, the switch between them, and Back."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import pytest
 
 from sim.ui.language import LANGUAGES, catalogue
 from sim.ui.routes import PAGES
-from tests.ui.browser import Visitor, crowding
+from tests.ui.browser import Visitor
 
+expect = pytest.importorskip("playwright.sync_api", reason="these tests need playwright").expect
 pytestmark = pytest.mark.browser
-
-SWITCH_S = 2.0
-"""Longest time from a click in the menu to the page, seconds."""
 
 
 @pytest.mark.parametrize("code", list(LANGUAGES))
@@ -22,23 +20,65 @@ def test_every_page_opens_without_a_fault_or_a_box(visitor: Visitor, code: str) 
         assert visitor.boxes() == [], page.key
         assert visitor.page.locator("html").evaluate("one => one.scrollWidth <= window.innerWidth"), page.key
         assert visitor.query("lang") == code
-        menu = visitor.page.get_by_test_id("stSidebarNav")
         for other in PAGES:
-            name = catalogue(code)[f"menu.{other.key}"]
-            assert menu.get_by_role("link", name=name, exact=True).count() == 1
+            assert visitor.menu(catalogue(code)[f"menu.{other.key}"]).count() == 1
 
 
-def test_walking_between_pages_is_quick_and_keeps_the_address(visitor: Visitor) -> None:
-    texts = catalogue("zh")
+def test_back_undoes_an_edit_and_walks_back(visitor: Visitor) -> None:
+    page = visitor.page
     visitor.open("question", lang="zh", question="four-to-eight")
-    names = [texts[f"menu.{page.key}"] for page in PAGES]
-    slowest: dict[str, float] = dict.fromkeys(names, 99.0)
-    for _ in range(2):  # the first round loads what each page needs
-        for name in [*names[1:], names[0]]:
-            slowest[name] = min(slowest[name], visitor.walk(name))
-            assert visitor.query("lang") == "zh"
-            assert visitor.query("question") == "four-to-eight"
-    assert max(slowest.values()) < SWITCH_S * crowding(), slowest
+    units = page.get_by_role("spinbutton", name=catalogue("zh")["fields.count"], exact=True).first
+    for number in ("9", "7"):
+        units.fill(number)
+        units.press("Tab")
+        visitor.settled()
+    visitor.walk(catalogue("zh")["menu.compare"])
+    edits = visitor.query("edits")
+    assert edits
+    visitor.walk(catalogue("zh")["menu.finance"])
+    assert visitor.query("edits") == edits
+    visitor.back()
+    expect(page.locator("h1")).to_have_text(catalogue("zh")["compare.title"], timeout=60_000)
+    assert visitor.query("edits") == edits
+    for number in ("7", "9", "4"):
+        visitor.back()
+        expect(page.locator("h1")).to_have_text(catalogue("zh")["question.title"], timeout=60_000)
+        expect(units).to_have_value(number, timeout=60_000)
+    assert not visitor.query("edits")
+    page.go_forward()
+    expect(units).to_have_value("9", timeout=60_000)
+    visitor.settled()
+
+
+def test_choices_hold_over_the_switch_of_the_language_and_a_walk(visitor: Visitor) -> None:
+    page = visitor.page
+    texts = {code: catalogue(code) for code in LANGUAGES}
+    visitor.open("compare", lang="en", question="four-to-eight")
+    seed = page.get_by_role("spinbutton", name=texts["en"]["compare.seed"], exact=True)
+    seed.fill("77")
+    seed.press("Tab")
+    visitor.settled()
+    for label, option in (
+        (texts["en"]["compare.price"], texts["en"]["compare.price_high"]),
+        (texts["en"]["compare.baseline"], "6 custom cards, annual"),
+    ):
+        page.get_by_role("combobox", name=label, exact=True).click()
+        page.get_by_role("option", name=option, exact=True).click()
+        visitor.settled()
+    page.get_by_role("radio", name="中文").or_(page.get_by_role("button", name="中文")).first.click()
+    expect(page.locator("h1")).to_have_text(texts["zh"]["compare.title"], timeout=60_000)
+    visitor.settled()
+    for _ in range(2):
+        for label, value in (
+            ("price", texts["zh"]["compare.price_high"]),
+            ("baseline", "6 custom cards, annual"),
+        ):
+            box = page.get_by_role("combobox", name=texts["zh"][f"compare.{label}"], exact=True)
+            expect(box).to_have_value(value, timeout=60_000)
+        box = page.get_by_role("spinbutton", name=texts["zh"]["compare.seed"], exact=True)
+        expect(box).to_have_value("77", timeout=60_000)
+        visitor.walk(texts["zh"]["menu.runs"])
+        visitor.walk(texts["zh"]["menu.compare"])
 
 
 def test_the_switch_of_the_language_keeps_the_place(visitor: Visitor) -> None:

@@ -89,6 +89,47 @@ def test_a_mistake_is_told_at_its_field(visitor: Visitor) -> None:
     expect(page.get_by_test_id("stAlert").first).to_contain_text("Rent '6 custom cards", timeout=SLOW)
 
 
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("1e9", "A strategy may rent at most 10,000 units."),
+        ("1000000000000000000", "A strategy may rent at most 10,000 units."),
+        ("2.7", "Must be a whole number."),
+        ("-5", "Must be at least 1."),
+        ("1,000", ""),
+    ],
+)
+def test_what_is_typed_is_taken_or_refused_at_the_field(visitor: Visitor, typed: str, told: str) -> None:
+    page = visitor.page
+    visitor.open(lang="en")
+    units = page.get_by_role("spinbutton", name="Units").first
+    expect(units).to_have_value("4", timeout=SLOW)
+    units.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(typed)
+    page.keyboard.press("Tab")
+    page.wait_for_function("location.search.includes('edits=')", timeout=SLOW)
+    visitor.settled()
+    if told:
+        expect(page.get_by_text(told, exact=True).first).to_be_visible(timeout=SLOW)
+    else:
+        expect(units).to_have_value("1000", timeout=SLOW)
+
+
+def test_addresses_in_texts_of_users_are_no_links(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.open(lang="en")
+    name = page.get_by_role("textbox", name="Name", exact=True)
+    name.fill("http://a.example www.b.example c@d.example")
+    name.press("Enter")
+    page.wait_for_function("location.search.includes('edits=')", timeout=SLOW)
+    visitor.settled()
+    visitor.walk("Timeline")  # says the name of the question and of the strategy
+    links = page.get_by_test_id("stMain").locator("a[href]")
+    found = [one.get_attribute("href") or "" for one in links.all()]
+    assert [href for href in found if not href.startswith("#")] == []
+
+
 def test_a_renamed_strategy_can_be_renamed_again(visitor: Visitor) -> None:
     # A select box sends back the label that it shows: one that showed the old name broke the page.
     page = visitor.page

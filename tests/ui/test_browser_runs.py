@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import re
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import openpyxl
 import pytest
 
-from tests.ui.browser import Served, Visitor, crowding
+from tests.ui.browser import Served, Visitor
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -19,20 +18,17 @@ if TYPE_CHECKING:
 expect = pytest.importorskip("playwright.sync_api", reason="these tests need playwright").expect
 pytestmark = pytest.mark.browser
 
-FIRST_PROGRESS_S = 5.0
-TIMELINE_S = 3.0
 LONG = 2000
 """Replications of a run that nobody waits for."""
 
 
-def _ask(visitor: Visitor, replications: int, seed: int) -> float:
-    """Fill in the form and press Run; when that was."""
+def _ask(visitor: Visitor, replications: int, seed: int) -> None:
+    """Fill in the settings and press Run."""
     for label, value in (("Replications", replications), ("Seed", seed)):
         box = visitor.page.get_by_role("spinbutton", name=label, exact=True)
         box.fill(str(value))
         box.press("Tab")
     visitor.page.get_by_role("button", name="Run", exact=True).click()
-    return time.perf_counter()
 
 
 def test_from_a_question_to_its_decision_and_its_files(visitor: Visitor, tmp_path: Path) -> None:
@@ -40,14 +36,9 @@ def test_from_a_question_to_its_decision_and_its_files(visitor: Visitor, tmp_pat
     visitor.open("compare", question="four-to-eight")
     # The worked example is there before anything is run.
     expect(page.get_by_role("heading", name="Decision")).to_be_visible(timeout=30_000)
-    clicked = _ask(visitor, 2, 11)
-    expect(page.get_by_test_id("stProgress").get_by_text(re.compile(r"\d+ of \d+ runs"))).to_be_visible(
-        timeout=60_000
-    )
-    first = time.perf_counter() - clicked
+    _ask(visitor, 2, 11)
     expect(page.get_by_text(re.compile("2 replications a strategy, seed 11"))).to_be_visible(timeout=240_000)
     visitor.settled()
-    assert first < FIRST_PROGRESS_S * crowding()
     told = page.get_by_test_id("stAlert").first
     expect(told).to_contain_text("Rent")
     expect(told).to_contain_text("CNY")
@@ -123,32 +114,3 @@ def test_two_people_and_a_queue(browser: Browser, served: Served) -> None:
         )
     for one in (*people, guest):
         one.leave()
-
-
-def test_ten_thousand_jobs_are_drawn_in_time(visitor: Visitor, served: Served) -> None:
-    page = visitor.page
-    text = (served.folder / "scenarios" / "four-to-eight.yaml").read_text(encoding="utf-8")
-    longer = text.replace("horizon: 365d", "horizon: 480d")
-    assert longer != text
-    (served.folder / "scenarios" / "longer.yaml").write_text(longer, encoding="utf-8")
-    visitor.open("timeline", question="longer")
-    canvas = page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first
-    expect(canvas).to_be_visible(timeout=180_000)
-    visitor.settled()
-    trace = next((served.folder / "outputs" / ".timelines").glob("*.parquet"))
-    import pyarrow.parquet as pq
-
-    jobs = pq.read_table(trace, columns=["job"])["job"].to_pandas().nunique()
-    assert jobs > 10_000
-    began = time.perf_counter()
-    page.get_by_role("radio", name="whole run").or_(
-        page.get_by_role("button", name="whole run")
-    ).first.click()
-    expect(page.get_by_text(re.compile("shows the shares of its time"))).to_be_visible(timeout=30_000)
-    visitor.settled()
-    expect(canvas).to_be_visible(timeout=30_000)
-    assert time.perf_counter() - began < TIMELINE_S * crowding()
-    # A fresh look, from the trace on disk.
-    fresh = visitor.open("timeline", question="longer")
-    expect(canvas).to_be_visible(timeout=30_000)
-    assert fresh < TIMELINE_S * crowding()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from sim.claims.read import read_claims
 from sim.cli import main
-from sim.ui import claims_own, studies
+from sim.ui import claims_own
 from sim.ui.claims_frames import VERDICTS
-from sim.ui.claims_work import Asked
 from sim.ui.jobs import jobs
 
 ROOT = Path(__file__).parents[2]
@@ -90,31 +88,30 @@ def test_a_mistake_in_a_file_is_said_where_it_stands(page: AppTest) -> None:
 
 
 def test_filters_that_leave_nothing_say_so(page: AppTest) -> None:
-    _own(page, FEW)
-    _wait(page)
+    page.run()
     page.text_input(key="claims_text").set_value("no such words")
     page.run()
     assert not page.exception
     assert any("No statement" in info.value for info in page.info)
 
 
-def test_the_articles_statements_in_chinese_from_what_was_kept(page: AppTest) -> None:
-    page.query_params["lang"] = "zh"
-    # A document of the right form under the right name is shown at once, without a command.
-    document: dict[str, Any] = {
-        "about_tolerance": 0.1, "articles": [{"key": "s0", "title": "一", "file": "x"}],
-        "counts": dict.fromkeys(VERDICTS, 0) | {"holds": 1},
-        "claims": [{"id": "S0-001", "article": "s0", "kind": "price", "statement": "单卡月租 2,800 元起",
-                    "value": {"low": 2800, "high": None, "unit": "CNY/month", "states": "from"},
-                    "computed": {"low": 2800, "high": 2800, "unit": "CNY/month", "holds": None},
-                    "verdict": "holds", "condition": None, "reason": "算得", "note": None,
-                    "steps": [], "assumptions": [], "sources": []}],
-    }  # fmt: skip
-    studies.keep_view(Asked().key("zh"), document)
+@pytest.mark.parametrize(
+    ("lang", "title", "verdict", "wrong"),
+    [("en", "What sellers say", "Verdict", "✗ wrong"), ("zh", "卖家说法", "结论", "✗ 错误")],
+)
+def test_the_articles_verdicts_are_there_at_once(
+    page: AppTest, lang: str, title: str, verdict: str, wrong: str
+) -> None:
+    """They come with the program; `tests/test_claims_cards_verdicts.py` computes them anew."""
+    page.query_params["lang"] = lang
     page.run()
     assert not page.exception
-    assert page.title[0].value.startswith("卖家说法")
-    assert page.dataframe[0].value["结论"][0] == "✓ 成立"
+    assert not jobs().running()
+    assert page.title[0].value.startswith(title)
+    table = page.dataframe[0].value
+    counts = [int(metric.value) for metric in page.metric]
+    assert sum(counts) == len(table) > 150
+    assert list(table[verdict]).count(wrong) == counts[list(VERDICTS).index("wrong")] > 0
 
 
 def test_the_example_on_the_page_is_right(tmp_path: Path) -> None:

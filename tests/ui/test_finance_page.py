@@ -223,3 +223,36 @@ def test_every_part_in_chinese(small: Path, part: str) -> None:
     assert not found.exception
     assert "财务" in texts(found)
     assert not found.error
+
+
+ABROAD = """\
+offers:
+  - {id: a100-40g-custom, name: A100 abroad, provider: us, gpu: A100-40G, gpus_per_unit: 1, form: node,
+     wan_mbps: 100, disk_read_gb_s: 0.5, link: none, network: 10gbe, currency: USD,
+     price: {unit: month, low: 400, high: 400},
+     plans: {monthly: {multiplier: 1}, annual: {multiplier: 0.80}},
+     status: official, source: a letter, date: 2026-11-30}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lang", "caption", "total"),
+    [
+        ("en", "Prices in USD are turned into CNY at 7.1, the rate of 2026-11-30", "54,528 CNY"),
+        ("zh", "以 USD 报价的价格按 2026年11月30日 的汇率 7.1 折算成人民币", "54,528 元"),
+    ],
+)
+def test_prices_in_another_currency_are_said_to_be_turned(
+    small: Path, lang: str, caption: str, total: str
+) -> None:
+    """Two cards a year at 400 USD: 2 x 12 x 400 x 0.8 = 7,680 USD, at 7.1 54,528 CNY."""
+    (small / "scenarios" / "abroad.yaml").write_text(ABROAD, encoding="utf-8")
+    file = small / "scenarios" / "small.yaml"
+    extra = "catalog: abroad.yaml\nexchange: {USD: {rate: 7.1, date: 2026-11-30}}\n"
+    file.write_text(file.read_text(encoding="utf-8") + extra, encoding="utf-8")
+    found = page("finance", lang).run()
+    assert not found.exception
+    said = texts(found)
+    assert caption in said
+    assert total in said
+    assert "A100 abroad" in said

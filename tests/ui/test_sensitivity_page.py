@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,32 +29,31 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         found = page("sensitivity").run()
         assert not found.exception
         assert "No search of this question is stored yet" in texts(found)
-        found.slider(key="recommend_cards").set_value((1, 4))
-        found.slider(key="recommend_confidence").set_value(90).run()
+        found.slider(key="recommend_cards").set_value((1, 3))
+        found.slider(key="recommend_confidence").set_value(80).run()
         found.button(key="recommend_start").click().run()
         words = finish("recommend")
         assert list(words[:8]) == [
             "recommend",
             FILE,
             "--cards",
-            "1..4",
+            "1..3",
             "--burst",
             "as-is",
             "--confidence",
-            "0.90",
+            "0.80",
         ]
         found = page("sensitivity", sensitivity_part="tornado").run()
         assert "No study of this question is stored yet" in texts(found)
         found.number_input(key="sensitivity_runs").set_value(2)
         found.selectbox(key="sensitivity_draws").set_value(20)
-        found.selectbox(key="sensitivity_sobol").set_value(16)
         low, high = (f"sensitivity_{end}_demand_{FILE}" for end in ("low", "high"))
         found.number_input(key=low).set_value(0.5)
         found.number_input(key=high).set_value(2.0).run()
         found.button(key="sensitivity_start").click().run()
         words = finish("sensitivity", 300)
-        asked = "--replications 2 --sobol 16 --draws 20 --range demand=0.5..2 --format json"
-        assert " ".join(words[2:12]) == asked
+        asked = "--replications 2 --draws 20 --range demand=0.5..2 --format json"
+        assert " ".join(words[2:10]) == asked
     return folder
 
 
@@ -114,7 +114,7 @@ def test_the_study_is_that_of_the_document(here: Path) -> None:
     assert not found.exception
     said = texts(found)
     assert told["strategy"] in said
-    for name in ("Shares of the doubt", "Luck, and doubt about the inputs", "Where the decision flips"):
+    for name in ("Luck, and doubt about the inputs", "Where the decision flips"):
         assert name in said
     names = {one["input"]: one["input"] for one in told["inputs"]}
     frame = tornado_frame(told, "metric", names)
@@ -124,12 +124,65 @@ def test_the_study_is_that_of_the_document(here: Path) -> None:
         assert row["value"] == one[f"at_{end}"]["mean"]
         assert row["at"] == one[end]
     assert len(flips_frame(told)) == len(told["flips"])
-    for one in told["sobol"]["results"]:
-        if one["inputs"]:
-            assert len(sobol_frame(one, names)) == 2 * len(one["inputs"])
+    assert told["sobol"] is None
     if told["base_difference"] is not None:
         found.segmented_control(key="sensitivity_view").set_value("metric").run()
         assert not found.exception
+
+
+SHARES: dict[str, Any] = {
+    "points": 64, "samples": 16, "assumptions": [],
+    "results": [
+        {"of": "two cards, annual", "mean": 53_760.0, "standard_deviation": 1_000.0,
+         "inputs": [
+             {"input": "price", "first": 0.6, "total": 0.7, "first_half_width": 0.1, "total_half_width": 0.2},
+             {"input": "discount", "first": 0.2, "total": 0.8, "first_half_width": 0.05,
+              "total_half_width": 0.1},
+         ]},
+        {"of": "three cards, monthly", "mean": 1.0, "standard_deviation": 0.0, "inputs": []},
+    ],
+}  # fmt: skip
+"""Two inputs with first-order and total shares; and a figure that no input moves."""
+
+
+def test_shares_of_the_doubt_are_drawn_from_the_document(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = sobol_frame(SHARES["results"][0], {"price": "price level", "discount": "discounts"})
+    # the larger total first, each with its first-order share before it
+    assert list(frame["input"]) == ["discounts", "discounts", "price level", "price level"]
+    assert list(frame["value"]) == [0.2, 0.8, 0.6, 0.7]
+    assert list(frame["low"]) == pytest.approx([0.15, 0.7, 0.5, 0.5])
+    assert list(frame["high"]) == pytest.approx([0.25, 0.9, 0.7, 0.9])
+    shutil.copytree(home, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    place = next(Path().glob("outputs/small-team/*/sensitivity.json"))
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"sobol": SHARES}), encoding="utf-8")
+    found = page("sensitivity", sensitivity_part="tornado").run()
+    assert not found.exception
+    said = texts(found)
+    assert "Shares of the doubt" in said
+    assert "two cards, annual" in said
+    assert "No input moves" in said
+
+
+@pytest.mark.long
+def test_shares_of_the_doubt_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(make_home(tmp_path))
+    found = page("sensitivity", sensitivity_part="tornado").run()
+    found.number_input(key="sensitivity_runs").set_value(1)
+    found.selectbox(key="sensitivity_sobol").set_value(16).run()
+    found.button(key="sensitivity_start").click().run()
+    assert " ".join(finish("sensitivity", 300)[2:6]) == "--replications 1 --sobol 16"
+    shares = _document(tmp_path, "sensitivity")["sobol"]
+    found = page("sensitivity", sensitivity_part="tornado").run()
+    assert not found.exception
+    assert "Shares of the doubt" in texts(found)
+    for one in shares["results"]:
+        if one["inputs"]:
+            assert len(sobol_frame(one, {row["input"]: "" for row in one["inputs"]})) == 2 * len(
+                one["inputs"]
+            )
 
 
 def test_both_parts_in_chinese(here: Path) -> None:
@@ -137,6 +190,12 @@ def test_both_parts_in_chinese(here: Path) -> None:
         found = page("sensitivity", "zh", sensitivity_part=part).run()
         assert not found.exception
         assert said in texts(found)
+    found = page("sensitivity", "zh", sensitivity_part="fleet").run()
+    table = found.dataframe[0].value
+    assert table["原因"][0] == "达到目标的机群中最便宜"
+    chosen = _document(here, "recommendation")["recommendation"]
+    plan = {"monthly": "月付", "annual": "年付"}[chosen["plan"]]
+    assert table["选项"][0] == f"{chosen['cards']} 张 A100 40G 定制节点，{plan}，先到先服务"
 
 
 def test_the_worked_example_has_its_answer_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from streamlit.testing.v1 import AppTest
 
 from sim.ui.jobs import jobs
 from sim.ui.language import catalogue
+from sim.ui.timeline_charts import Window, failure_table, gantt, gantt_table
 from sim.ui.timeline_data import MOST_BARS, STATES, Trace, binned, level, read_trace, thinned
+from sim.ui.timeline_page import _csv
 from tests.conftest import Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -125,6 +128,64 @@ def test_thinned_steps_keep_every_peak() -> None:
     assert all_of_them["number"].iloc[0] == steps[steps["at"] <= 100]["number"].iloc[-1]
 
 
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trace, list[tuple[float, bool, str]]]:
+    """Cards of one offer both leased and by the hour, which fail often; each failure as the engine has it."""
+    from sim.experiments.events import Events, write_events
+    from sim.load import load
+    from sim.replication import prepare, replicate
+
+    strategy = 3  # four custom cards, and slices of an H100 by the hour
+    changes = ["horizon=120d", "experiment.warm_up=0d", "reliability.profile=used"]
+    changes += [f"reliability.{key}=20d" for key in ("gpu_fatal", "gpu_reset", "node")]
+    lease = f"strategies.{strategy}.leases.0"
+    changes += [f"{lease}.offer=h100-mig", f"{lease}.plan=hourly", f"{lease}.count=2"]
+    question = load(ROOT / "scenarios" / "four-to-eight.yaml", changes)
+    assert question.scenario.strategies[strategy].burst is not None
+    result = replicate(prepare(question), strategy, 0, None)
+    file = tmp_path_factory.mktemp("broken") / "events.parquet"
+    write_events(Events(result, question.scenario), file)
+    told = [(one.at_us / 3.6e9, one.burst, one.kind) for one in result.log.failures]
+    return read_trace(file), sorted(told)
+
+
+def test_failures_stand_at_leased_or_hourly_cards_as_the_engine_says(
+    broken: tuple[Trace, list[tuple[float, bool, str]]],
+) -> None:
+    trace, told = broken
+    assert {hourly for _, hourly, _ in told} == {False, True}
+    # Both kinds count their cards from 0: number and offer alone do not tell them apart.
+    assert {("h100-mig", False, 0), ("h100-mig", True, 0)} <= set(trace.cards)
+    found = zip(trace.failures["at"], trace.failures["hourly"], trace.failures["cause"], strict=True)
+    assert sorted({(at, bool(hourly), str(cause)) for at, hourly, cause in found}) == told
+    for row, hourly in zip(trace.failures["row"], trace.failures["hourly"], strict=True):
+        assert trace.cards[row][1] == hourly
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_failures_are_told_apart_by_shape_colour_and_words(
+    broken: tuple[Trace, list[tuple[float, bool, str]]], both: bool
+) -> None:
+    trace, _ = broken
+    window = Window(datetime(2026, 1, 1), 0.0, trace.end_h)
+    rows = [row for row, card in enumerate(trace.cards) if both or not card[1]]
+    table, _ = gantt_table(trace, rows, window)
+    spec = gantt(trace, table, rows, window).to_dict()
+    marks = [layer for layer in spec["layer"] if layer["mark"]["type"] == "point"]
+    names = ["Failure, leased card", "Failure, card by the hour"][: len(marks)]
+    assert len(marks) == (2 if both else 1)
+    for mark in marks:
+        for channel in ("shape", "fill"):
+            scale = mark["encoding"][channel]["scale"]
+            assert scale["domain"] == names
+            assert len(set(scale["range"])) == len(names)
+        assert "kind" in [one["field"] for one in mark["encoding"]["tooltip"]]
+    csv = _csv(table, failure_table(trace, rows, window))
+    of_state = csv["State"].value_counts()
+    assert of_state["Failure, leased card"] == (~trace.failures["hourly"].astype(bool)).sum()
+    assert of_state.get("Failure, card by the hour", 0) == (trace.failures["hourly"].sum() if both else 0)
+
+
 def test_the_page_makes_the_run_and_draws_it(two_jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = two_jobs.parent / "scenarios"
     folder.mkdir()
@@ -148,7 +209,7 @@ def test_the_page_makes_the_run_and_draws_it(two_jobs: Path, monkeypatch: pytest
     assert len(charts) == 2  # cards and queue; nothing is rented by the hour
     assert texts["timeline.state_work"] in json.dumps(json.loads(charts[0].proto.spec), ensure_ascii=False)
     # Another strategy is another run.
-    page.selectbox(key="timeline-strategy").select("two cards, monthly").run()
+    page.selectbox[0].select("two cards, monthly").run()
     other = jobs().get(page.query_params["job"])
     assert other is not None
     assert "two cards, monthly" in other.run.command

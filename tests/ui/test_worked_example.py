@@ -12,28 +12,35 @@ import pytest
 from sim.experiments.store import id_of
 from sim.load import load
 from sim.replication import prepare, replicate
-from sim.ui.question_store import FIRST, WORKED
+from sim.ui.question_store import FIRST, shipped
+from sim.ui.state import WORKED
 
 ROOT = Path(__file__).parents[2]
-FOLDER = WORKED.parent / FIRST
+SHIPPED = ROOT / "scenarios" / f"{FIRST}.yaml"
 AGAIN = "make it anew: python -m sim.ui.worked_example"
 
 
 def test_it_belongs_to_the_shipped_scenario_catalogue_and_version() -> None:
-    shipped = ROOT / "scenarios" / f"{FIRST}.yaml"
-    assert WORKED.read_bytes() == shipped.read_bytes(), AGAIN
-    question = load(shipped)
-    made = json.loads((FOLDER / "made.json").read_text())
+    question = load(SHIPPED)
+    made = json.loads((WORKED / "made.json").read_text())
     version = importlib.metadata.version("fleetsim")
     assert made["run"] == id_of(question, question.scenario.strategies[0].name, version), AGAIN
 
 
+def test_a_folder_without_scenarios_has_the_one_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert list(shipped()) == [FIRST]
+    assert shipped()[FIRST].read_bytes() == SHIPPED.read_bytes()
+
+
 @pytest.mark.parametrize(("strategy", "replication"), [(3, 7), (4, 0)])
 def test_a_replication_made_anew_has_the_stored_figures(strategy: int, replication: int) -> None:
-    question = load(WORKED)
+    question = load(SHIPPED)
     run = replicate(prepare(question), strategy, replication)
     name = question.scenario.strategies[strategy].name
-    with (FOLDER / "replications.csv").open(encoding="utf-8") as file:
+    with (WORKED / "replications.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["strategy"] == name]
     stored = rows[replication]
     assert int(stored["replication"]) == replication
@@ -43,8 +50,8 @@ def test_a_replication_made_anew_has_the_stored_figures(strategy: int, replicati
 
 
 def test_the_document_is_the_mean_of_the_stored_replications() -> None:
-    document = json.loads((FOLDER / "comparison.json").read_text())
-    with (FOLDER / "replications.csv").open(encoding="utf-8") as file:
+    document = json.loads((WORKED / "comparison.json").read_text())
+    with (WORKED / "replications.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     for strategy in document["strategies"]:
         waits = [float(row["wait_p95_h"]) for row in rows if row["strategy"] == strategy["name"]]

@@ -7,7 +7,7 @@ bills: each way is billed once for every month in which it might end.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -208,7 +208,7 @@ def _uses(results: Sequence[WayResult]) -> tuple[UseBreakEven, ...]:
 
 def period_cost(way: Way, months: int) -> PlanCost | None:
     """One period of a prepaid lease, as billed: the first purchase, and the tax on it that is a cost."""
-    billed = billed_until(way, months)
+    billed = billed_until(replace(way, bursts=()), months)
     charges = () if billed is None else billed.ledger.charges
     first = next((charge for charge in charges if charge.category == "purchase"), None)
     if first is None:
@@ -219,7 +219,7 @@ def period_cost(way: Way, months: int) -> PlanCost | None:
 
 def hour_price(way: Way) -> Fraction | None:
     """Price of an hour of one unit, tax that is a cost included."""
-    billed = billed_until(way, 1)
+    billed = billed_until(replace(way, bursts=()), 1)
     charges = () if billed is None else billed.ledger.charges
     used = [charge for charge in charges if charge.category == "usage"]
     net = sum((Fraction(charge.billed_cost) for charge in used), Fraction(0))

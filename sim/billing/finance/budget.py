@@ -27,7 +27,19 @@ from sim.model.ledger import Charge, Ledger
 from sim.model.scenario import Scenario
 from sim.units import HOUR
 
-__all__ = ["BudgetLine", "MonthRow", "Variance", "budget_lines", "card_hours", "monthly_table", "variance"]
+__all__ = [
+    "MEAN_CARD_HOURS",
+    "BudgetLine",
+    "MonthRow",
+    "Variance",
+    "budget_lines",
+    "card_hours",
+    "monthly_table",
+    "variance",
+]
+
+MEAN_CARD_HOURS = "card-hours, mean of runs"
+"""Unit of a charge that stands for what several runs rented on the mean: its quantity is card-hours."""
 
 _ZERO = Decimal("0.00")
 
@@ -122,7 +134,9 @@ def card_hours(charges: Iterable[Charge]) -> Fraction:
     """Card-hours that purchases and rentals by the hour pay for."""
     total = Fraction(0)
     for charge in charges:
-        if charge.category in ("purchase", "usage"):
+        if charge.unit == MEAN_CARD_HOURS:
+            total += Fraction(charge.quantity)
+        elif charge.category in ("purchase", "usage"):
             begin, end = (moment.astimezone(UTC) for moment in charge.accrual)
             total += charge.cards * Fraction((end - begin) // timedelta(microseconds=1), HOUR)
     return total

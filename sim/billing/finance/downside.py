@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from scipy.optimize import brentq
-
 from sim.billing.rounding import as_decimal
 
 __all__ = [
@@ -131,6 +129,8 @@ def even_hazards(one: Sequence[Decimal], other: Sequence[Decimal]) -> tuple[floa
     `one`, `other`: costs by month of end, from 1 to the full time. None where one way is the cheaper one
     at every hazard, or both cost the same. Found by changes of sign in steps of 0.001 (Brent's method).
     """
+    from scipy.optimize import brentq  # here: slow to load, and most commands never ask for a hazard
+
     less = [float(b - a) for a, b in zip(one, other, strict=True)]
 
     def expected(hazard: float) -> float:

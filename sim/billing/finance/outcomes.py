@@ -3,13 +3,13 @@
 The strategy's leases are cut at that month and go through `bill`, the one door to what is owed, with
 all rules of their contracts: steps of periods, refunds, joined terms, taxes. Cards by the hour need no
 simulation here: each unit is rented for the same number of hours from the beginning of every month, or
-all the time. Burst rentals depend on the jobs and are left out.
+all the time. Burst rentals depend on the jobs: they are left out, unless their mean is given month by month.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -19,7 +19,7 @@ from sim.billing.ledger import bill
 from sim.billing.periods import add_months
 from sim.billing.terms import find_offer
 from sim.model.contract import Offer, PriceChoice
-from sim.model.ledger import Ledger
+from sim.model.ledger import Charge, Ledger
 from sim.model.records import LeaseRecord
 from sim.model.scenario import Lease, Scenario, Strategy
 from sim.units import HOUR, YEAR, Micros
@@ -39,6 +39,8 @@ class Way:
     price: PriceChoice | None = None
     hours: Fraction | None = None
     """Hours a month in which each unit by the hour is rented; None: all the time."""
+    bursts: tuple[Charge, ...] = ()
+    """Mean bursts, each charge within one month of the contracts; those that begin before the end count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,16 @@ def billed_until(way: Way, months: int) -> Billed | None:
     horizon = scenario.elapsed_us(end) + YEAR
     asked = scenario.model_copy(update={"strategies": (strategy,), "horizon": horizon, "target": None})
     records = [record for place, lease in enumerate(leases) for record in _records(way, place, lease)]
-    return Billed(bill(records, asked, strategy, way.offers, way.price), asked)
+    ledger = bill(records, asked, strategy, way.offers, way.price)
+    return Billed(_with_bursts(ledger, way, scenario.elapsed_us(end)), asked)
+
+
+def _with_bursts(ledger: Ledger, way: Way, end_us: Micros) -> Ledger:
+    """The ledger and the mean bursts until the end, as charges that are on no invoice."""
+    until = way.scenario.local_time(end_us)
+    kept = [one for one in way.bursts if one.period_start < until]
+    numbered = (replace(one, id=place) for place, one in enumerate(kept, len(ledger.charges)))
+    return replace(ledger, charges=(*ledger.charges, *numbered)) if kept else ledger
 
 
 def _records(way: Way, place: int, lease: Lease) -> Iterator[LeaseRecord]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import product
 from zoneinfo import ZoneInfo
 
@@ -19,16 +20,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sim.units import SECOND
-from sim.workload.imports.cells import BAD, NA, Ints, Memo, is_missing
+from sim.workload.imports.cells import BAD, NA, Bools, Ints, Memo, is_missing
 
-__all__ = ["LATEST", "Clock", "Times", "settle"]
+__all__ = ["DATES", "LATEST", "Clock", "Times", "is_either", "settle"]
 
 _ISO = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?$"
-_LOOSE = re.compile(
-    r"(\d{4})[/.年-](\d{1,2})[/.月-](\d{1,2})日?(?:[T ]+(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?)?",
-    re.ASCII,
-)
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[T ]+(\d{1,2}):(\d{1,2})(?::(\d{1,2}))?)?", re.ASCII)
+DATES = ("day-first", "month-first")
+"""How `3/2/2026` may be meant."""
+_HOURS = r"(?:[T ]+(?:(上午|下午) ?)?(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,9}))?)?(?: ?([AaPp][Mm]))?)?"
+_LOOSE = re.compile(r"(\d{4})[/.年-](\d{1,2})[/.月-](\d{1,2})日?" + _HOURS, re.ASCII)
+_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})" + _HOURS, re.ASCII)
+_EITHER = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})" + _HOURS, re.ASCII)
 _EPOCH = re.compile(r"\d{9,10}(?:\.\d{1,9})?|\d{13}|\d{16}", re.ASCII)
 _ZERO = datetime(1970, 1, 1, tzinfo=UTC)
 _YEARS = (1970, 2199)
@@ -44,11 +46,14 @@ class Times:
 
 
 class Clock:
-    """Reads columns of times in one zone, or in none."""
+    """Reads columns of times in one zone, or in none.
 
-    def __init__(self, zone: ZoneInfo | None) -> None:
+    `dates`, one of `DATES`, says which number of `3/2/2026` is the day; without it such times are BAD.
+    """
+
+    def __init__(self, zone: ZoneInfo | None, dates: str | None = None) -> None:
         self.zone = zone
-        self._slow: Memo[tuple[int, bool]] = Memo(_read)
+        self._slow: Memo[tuple[int, bool]] = Memo(partial(_read, dates=dates))
 
     def read(self, cells: pa.Array) -> Times:
         """Times of a column of text."""
@@ -93,7 +98,7 @@ LATEST = (datetime(_YEARS[1] + 1, 1, 1, tzinfo=UTC) - _ZERO) // timedelta(micros
 """No job is later: microseconds since 1970."""
 
 
-def _read(cell: str) -> tuple[int, bool]:
+def _read(cell: str, dates: str | None) -> tuple[int, bool]:
     """Microseconds since 1970, and whether that is an instant (else a local time)."""
     text = cell.strip()
     if is_missing(text):
@@ -105,7 +110,7 @@ def _read(cell: str) -> tuple[int, bool]:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        return _loose(text), False
+        return _loose(text, dates), False
     if moment.tzinfo is not None:
         try:
             return (moment - _ZERO) // timedelta(microseconds=1), True
@@ -114,44 +119,61 @@ def _read(cell: str) -> tuple[int, bool]:
     return _since(moment), False
 
 
-def _loose(text: str) -> int:
-    """`2026/3/2 9:05`, `2026年3月2日`, `02.03.2026 09:05`; `3/2/2026` says not which is the month: BAD."""
-    found = _LOOSE.fullmatch(text)
-    if found is not None:
-        year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
-        micro = int((found[7] or "0").ljust(6, "0")[:6])
+def is_either(cell: str) -> bool:
+    """Whether this is a time of which only the user can say which number is the month."""
+    return _EITHER.fullmatch(cell.strip()) is not None
+
+
+def _loose(text: str, dates: str | None) -> int:
+    """`2026/3/2 9:05`, `2026年3月2日`, `02.03.2026 09:05 PM`; `3/2/2026` only where `dates` says how."""
+    if (found := _LOOSE.fullmatch(text)) is not None:
+        year, month, day = (int(part) for part in found.groups()[:3])
+    elif (found := _DOTTED.fullmatch(text)) is not None:
+        day, month, year = (int(part) for part in found.groups()[:3])
+    elif dates is not None and (found := _EITHER.fullmatch(text)) is not None:
+        one, two, year = (int(part) for part in found.groups()[:3])
+        day, month = (one, two) if dates == "day-first" else (two, one)
     else:
-        found = _DOTTED.fullmatch(text)
-        if found is None:
-            return BAD
-        day, month, year, hour, minute, second = (int(part or 0) for part in found.groups())
-        micro = 0
+        return BAD
+    before, hours, *smaller, fraction, after = found.groups()[3:]
+    minute, second = (int(part or 0) for part in smaller)
     try:
+        hour = _hour(int(hours or 0), {"上午": "am", "下午": "pm"}.get(before or "", (after or "").lower()))
+        micro = int((fraction or "0").ljust(6, "0")[:6])
         return _since(datetime(year, month, day, hour, minute, second, micro))  # noqa: DTZ001 - local
     except ValueError:
         return BAD
+
+
+def _hour(hour: int, half: str) -> int:
+    """Hour of the day of a clock of twelve hours (`am`, `pm`), or of one of twenty-four (empty)."""
+    if not half:
+        return hour
+    if not 0 <= hour <= 12 or (hour == 0 and half == "pm"):
+        msg = "no hour of a clock of twelve hours"
+        raise ValueError(msg)
+    return hour % 12 + (12 if half == "pm" else 0)
 
 
 def _since(moment: datetime) -> int:
     return (moment.replace(tzinfo=UTC) - _ZERO) // timedelta(microseconds=1)
 
 
-def settle(submit: Times, start: Times, end: Times, elapsed: Ints) -> int:
+def settle(submit: Times, start: Times, end: Times, elapsed: Ints) -> Bools:
     """Choose the passage of times that come twice, in place: in order, and End - Start = Elapsed.
 
-    Of equals the earlier is taken. Returns how many jobs had such a time.
+    Of equals the earlier is taken. Returns which jobs had such a time.
     """
     columns = (submit, start, end)
     torn = np.zeros(len(elapsed), dtype=bool)
     for column in columns:
         torn |= column.first != column.second
-    places = np.flatnonzero(torn)
-    for place in places.tolist():
+    for place in np.flatnonzero(torn).tolist():
         choices = [dict.fromkeys((int(c.first[place]), int(c.second[place]))) for c in columns]
         best = min(product(*choices), key=lambda times: _fault(times, int(elapsed[place])))
         for column, value in zip(columns, best, strict=True):
             column.first[place] = value
-    return len(places)
+    return torn
 
 
 def _fault(times: tuple[int, ...], elapsed: int) -> tuple[int, int, int]:

@@ -24,6 +24,8 @@ LEFT_OUT = (
     "ran for 0 s",
 )
 """Why a job cannot be replayed, by code; 0 for those that can."""
+_ROUNDING = 2 * SECOND
+"""By so much whole seconds of start, end and run time may disagree."""
 
 
 def finished(jobs: pa.Table, settings: Settings, tally: Tally) -> pa.Table:
@@ -66,10 +68,10 @@ def _suspicions(jobs: pa.Table, settings: Settings, tally: Tally, lines: Ints, e
     tally.odd("ran past its time limit (a replay ends it there)", *_at(lines, past))
     timed = ended & (start > BAD) & (runtime > BAD)
     off = np.where(timed, end - start - runtime, 0)
-    clock = np.abs(np.abs(off) - HOUR) <= 2 * SECOND
+    clock = np.abs(np.abs(off) - HOUR) <= _ROUNDING
     tally.odd("end - start is an hour off the time run: a clock change, or suspended", *_at(lines, clock))
-    tally.odd("suspended: end - start is longer than the time run", *_at(lines, (off > 2 * SECOND) & ~clock))
-    tally.odd("end - start is shorter than the time run", *_at(lines, (off < -2 * SECOND) & ~clock))
+    tally.odd("suspended: end - start is longer than the time run", *_at(lines, (off > _ROUNDING) & ~clock))
+    tally.odd("end - start is shorter than the time run", *_at(lines, (off < -_ROUNDING) & ~clock))
     tally.odd("ran for 0 s", *_at(lines, runtime == 0))
     if settings.widest is not None:
         wide = gpus > settings.widest

@@ -18,10 +18,17 @@ from sim.workload.imports.tally import Tally
 
 __all__ = ["read_jsonl"]
 
+_SHOWN_KEYS = 12
+"""Keys that a remark writes out."""
+
 
 def read_jsonl(source: Source, settings: Settings, tally: Tally) -> Iterator[pa.Table]:
-    """Jobs of a file with one JSON object a line; a key that a line lacks is an empty cell."""
+    """Jobs of a file with one JSON object a line; a key that a line lacks is an empty cell.
+
+    The columns are the keys of the first lines; one that comes only later is left out and told.
+    """
     columns = _columns(source)
+    known, late = set(columns), dict[str, None]()
     plan = plan_for(columns, source.name, 1, settings, tally)
     mapper, gathered = Mapper(plan, source.name, settings, tally), Gathered(columns, plan, tally)
     for first, lines in source.lines():
@@ -33,11 +40,19 @@ def read_jsonl(source: Source, settings: Settings, tally: Tally) -> Iterator[pa.
                 tally.rows += 1
                 tally.aside(number, "JSON", f"{found}: {line}")
                 continue
+            if not known.issuperset(found):
+                late |= dict.fromkeys(name for name in found if name not in known and len(late) < _SHOWN_KEYS)
+                tally.odd("a key that none of the first lines has, left out", [number])
             gathered.add(number, [found.get(name) for name in columns])
             if gathered.full:
                 yield mapper.jobs(gathered.block())
     if len(gathered):
         yield mapper.jobs(gathered.block())
+    if late:
+        shown = ", ".join(repr(name) for name in late)
+        tally.remark(
+            f"Keys that come late in the file and were left out: {shown}; put a line with them first."
+        )
 
 
 def _columns(source: Source) -> tuple[str, ...]:

@@ -25,14 +25,14 @@ from sim.workload.imports.cells import (
     micros,
     whole,
 )
-from sim.workload.imports.clock import LATEST, Clock, Times, settle
+from sim.workload.imports.clock import LATEST, Clock, Times, is_either, settle
 from sim.workload.imports.columns import LONGEST_TEXT, table
 from sim.workload.imports.fields import FIELDS, UNITS
 from sim.workload.imports.mapping import Column, Plan
 from sim.workload.imports.settings import Settings, zone_of
 from sim.workload.imports.states import UNKNOWN, state_of
 from sim.workload.imports.tally import Tally
-from sim.workload.imports.tres import MOST_CARDS
+from sim.workload.trace_rows import MOST_CARDS
 
 __all__ = ["Block", "Mapper"]
 
@@ -65,7 +65,7 @@ class Mapper:
     """Whether moments are dates; None: not known yet."""
 
     def __post_init__(self) -> None:
-        self.clock = Clock(zone_of(self.settings.timezone))
+        self.clock = Clock(zone_of(self.settings.timezone), self.settings.dates)
 
     def jobs(self, block: Block) -> pa.Table:
         """The jobs of a block."""
@@ -93,7 +93,7 @@ class Mapper:
         submit, start, end = (times.get(name, none) for name in ("submit", "start", "end"))
         runtime = columns.get("runtime", nothing)
         twice = settle(submit, start, end, runtime)
-        self.tally.odd("a time in the hour that comes twice (clocks go back)", self.lines[:5].tolist(), twice)
+        self.tally.odd("a time in the hour that comes twice (clocks go back)", self.lines[twice].tolist())
         between = np.where((start.first > BAD) & (end.first > BAD), end.first - start.first, NA)
         backwards = (between != NA) & (between < 0)
         if "runtime" not in columns:
@@ -136,7 +136,7 @@ class Mapper:
         if not is_number.any():
             read = self.clock.read(cells)
             self._dated(bool((read.first > BAD).any()) or None, column.field)
-            self._refuse(read.first == BAD, "time", f"{column.name} is no time", cells)
+            self._refuse_times(read.first == BAD, column, cells)
             return read
         size = np.median(np.abs(numbers[is_number]))
         unit = next((unit for least, unit in _EPOCH if size >= least), None)
@@ -154,6 +154,15 @@ class Mapper:
             moments = micros(numbers, self._unit(column, cells, is_number))
         self._refuse(moments == BAD, "time", f"{column.name} is no time", cells)
         return Times(moments, moments)
+
+    def _refuse_times(self, wrong: Bools, column: Column, cells: pa.Array) -> None:
+        either = np.zeros(len(wrong), dtype=bool)
+        if self.settings.dates is None:
+            for row in np.flatnonzero(wrong).tolist():
+                either[row] = is_either(cells[row].as_py() or "")
+        rule = f"{column.name} does not say which number is the month (--dates day-first or month-first)"
+        self._refuse(either, "time", rule, cells)
+        self._refuse(wrong & ~either, "time", f"{column.name} is no time", cells)
 
     def _dated(self, dated: bool | None, name: str) -> None:
         if dated is None:

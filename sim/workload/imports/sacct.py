@@ -82,7 +82,7 @@ class _Reader:
             block.refuse(times.first == BAD, "time", name)
         elapsed = self._elapsed(block)
         twice = settle(submit, start, end, elapsed)
-        self.tally.odd("a time in the hour that comes twice (clocks go back)", block.lines[:5], twice)
+        self.tally.odd("a time in the hour that comes twice (clocks go back)", block.at(twice))
         columns = {
             "line": np.array(block.lines, dtype=np.int64),
             "submit": submit.first,

@@ -30,6 +30,8 @@ class Settings:
     """Unit of the mapped times whose columns do not say theirs: s, min, h, ..."""
     decimal: str = "."
     """Decimal sign of numbers, `.` or `,`."""
+    dates: str | None = None
+    """Order of `3/2/2026`: day-first or month-first; None: such times are not read."""
     sheet: str | None = None
     timezone: str | None = None
     """Zone of local times; None: unknown, taken as they stand."""

@@ -20,7 +20,7 @@ from sim.workload.imports.columns import table
 from sim.workload.imports.settings import Settings
 from sim.workload.imports.source import Source
 from sim.workload.imports.tally import Tally
-from sim.workload.imports.tres import MOST_CARDS
+from sim.workload.trace_rows import MOST_CARDS
 
 __all__ = ["FIELDS", "SwfHeader", "header_of", "read_swf"]
 

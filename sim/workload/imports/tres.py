@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["MOST_CARDS", "Cards", "cards_of"]
+from sim.workload.trace_rows import MOST_CARDS
 
-MOST_CARDS = 100_000
-"""Cards of one job at most, as in a trace."""
+__all__ = ["Cards", "cards_of"]
+
 
 _ENTRY = re.compile(
     r"(?:gres[/:])?gpu(?::(?P<kind>[A-Za-z0-9_.\-/ ]+?))??"

@@ -101,7 +101,10 @@ def _in_window(jobs: pa.Table, settings: Settings, tally: Tally) -> pa.Table:
 
 
 def _thickened(jobs: pa.Table, times: float, streams: Streams, tally: Tally) -> pa.Table:
-    """Copies at the same time of day (and weekday, where there are two weeks or more) of another day."""
+    """Copies at the same time of another day of the record; of another week where it has two weeks or more.
+
+    Where it has no other such time (a record of a day), a copy comes with its job.
+    """
     generator = streams.generator("import", "thicken")
     copies = np.full(len(jobs), int(times) - 1, dtype=np.int64)
     copies += generator.random(len(jobs)) < times - int(times)
@@ -110,12 +113,13 @@ def _thickened(jobs: pa.Table, times: float, streams: Streams, tally: Tally) -> 
     known = ints(jobs, "submit")
     known = known[known > BAD]
     if len(known) and len(source):
-        span = int(known.max() - known.min())
+        first, span = int(known.min()), int(known.max() - known.min())
         step = WEEK if span >= 2 * WEEK else DAY
-        steps = max(1, -(-span // step))
-        first = int(known.min())
-        moved = first + (submit - first + step * generator.integers(0, steps, len(source))) % (steps * step)
-        submit = np.where(submit > BAD, moved, submit)
+        at, within = np.divmod(np.where(submit > BAD, submit - first, 0), step)
+        others = (span - within) // step
+        other = generator.integers(0, np.maximum(others, 1))
+        other = np.where(others > 0, other + (other >= at), at)
+        submit = np.where(submit > BAD, first + other * step + within, submit)
     added = jobs.take(pa.array(source, type=pa.int64()))
     number = np.arange(len(source)) - np.repeat(np.cumsum(copies) - copies, copies) + 1
     names = [f"{name}+{n}" for name, n in zip(added.column("id").to_pylist(), number.tolist(), strict=True)]

@@ -1,0 +1,55 @@
+"""An invoice as CSV text: its encoding, what stands between its cells, and its rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+from sim.errors import InputError, Problem
+
+__all__ = ["csv_rows_of"]
+
+
+def csv_rows_of(data: bytes, file: str, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
+    """Lines with their cells; blank lines are passed over, a broken line ends the reading.
+
+    What is broken goes to `problems`. InputError for bytes that are no text.
+    """
+    text = _decoded(data, file)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
+    before = 0
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problems.append(Problem(f"this is not valid CSV: {error}", file, before + 1))
+            return
+        line, before = before + 1, reader.line_num
+        if any(cell.strip() for cell in cells):
+            yield line, cells
+
+
+def _decoded(data: bytes, file: str) -> str:
+    """By byte order mark, else UTF-8, else GB18030 (a Chinese Excel's own)."""
+    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    for encoding in ["utf-16"] if marked else ["utf-8-sig", "gb18030"]:
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            return text
+    rule = (
+        "an invoice is an .xlsx workbook or a CSV text in UTF-8, UTF-16 or GB18030; save another spreadsheet "
+        "as one of these first"
+    )
+    raise InputError(Problem(rule, file))
+
+
+def _separator(text: str) -> str:
+    """What stands most often in the first line: a comma, a semicolon or a tab."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return max((",", ";", "\t"), key=first.count)

@@ -1,0 +1,190 @@
+"""Sentences of the program, said in the page's language.
+
+The program says a sentence from a template (`sim.model.said`), and every document holds the English text.
+Here the text is read back by the templates of `words/en/said.yaml`, and said by those of the language;
+values that are words of the program (a plan, a line of the target, a unit) by `saidof.yaml`. Names of
+users stay as they are, and so does a text that no template gives. In English nothing is changed.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+from sim.ui.language import catalogue, language
+
+__all__ = ["read", "split_name", "told", "unit_name", "with_units"]
+
+NAMES = frozenset({"name", "than", "offer", "gpu", "model"})
+"""Values that are names: of the user's strategies and classes, of the catalogue's entries."""
+
+CLAUSES = frozenset({"reason", "facts", "miss", "head", "on", "signs"})
+"""Values that are sentences of the program themselves."""
+
+LISTS: Mapping[str, tuple[str, str]] = {
+    "signs": ("; ", "reason"),
+    "metrics": (" and ", "metric"),
+    "counts": (" or ", "count"),
+}
+"""Values that are lists: what stands between the parts, and what a part is."""
+
+WEAK = 6
+"""Letters below which a template is only believed where the sentences in it are read as well."""
+
+_AMOUNT = re.compile(r"([+-]?[\d.,]+) ([A-Za-z/]+)")
+_NUMBERS = (
+    "asked", "backlog", "cards", "days", "draws", "early", "has", "high", "hours", "jobs", "kept", "late",
+    "load", "low", "mean", "needs", "run", "runs", "short", "steps", "stretch", "tokens", "usable",
+)  # fmt: skip
+_AMOUNTS = ("cost", "found", "limit", "more", "owed", "part", "value", "wait")
+_FORMS: Mapping[str, str] = {
+    **dict.fromkeys(_NUMBERS, r"[+-]?[\d.,]+"),
+    **dict.fromkeys(_AMOUNTS, r"[+-]?[\d.,]+(?: [A-Za-z/%]+)?|-"),
+    **dict.fromkeys(("name", "than"), r"'.+?'|.+?"),
+}
+"""How a value is written, where it is a number, an amount or a name, so that a template fits nothing else."""
+
+
+@dataclass(frozen=True)
+class _Template:
+    key: str
+    pattern: re.Pattern[str]
+    letters: int
+    """Of the text around the values: the more, the less it fits by chance."""
+
+
+def told(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The sentence, or several with a semicolon between them, in the page's language.
+
+    `names` says how some names are shown there.
+    """
+    if language() == "en":
+        return text
+    if read(text) is None and all(read(part) is not None for part in text.split("; ")):
+        return _value("signs", text, names)
+    return _told(text, names) or text
+
+
+def _told(text: str, names: Mapping[str, str]) -> str | None:
+    found = read(text)
+    if found is None:
+        return None
+    key, values = found
+    shown = {name: _value(name, value, names) for name, value in values.items()}
+    return catalogue(language())[key].format(**shown)
+
+
+def _value(kind: str, text: str, names: Mapping[str, str]) -> str:
+    """A value of a sentence in the page's language."""
+    if kind in LISTS:
+        between, one = LISTS[kind]
+        return (_word("list", between) or between).join(
+            _value(one, part, names) for part in text.split(between)
+        )
+    if kind in NAMES:
+        return names.get(text.strip("'"), text)
+    if kind in CLAUSES:
+        return _told(_sentence(text), names) or text
+    if kind == "split":
+        return split_name(text)
+    amount = _AMOUNT.fullmatch(text)
+    if amount is not None:
+        return f"{amount[1]} {unit_name(amount[2])}"
+    return _word(kind, text) or text
+
+
+def _sentence(text: str) -> str:
+    """A sentence as it is said alone: after a name and a colon it begins with a small letter."""
+    large = text[:1].upper() + text[1:]
+    return large if read(text) is None and read(large) is not None else text
+
+
+def unit_name(unit: str) -> str:
+    """A unit of the program in the page's language: `CNY/month` or `元/月`."""
+    return _word("unit", unit) or unit
+
+
+def with_units(text: str) -> str:
+    """A text in the page's language whose amounts still have the program's units: `2,800 元/月`."""
+    return (
+        text if language() == "en" else _amounts_in().sub(lambda one: f"{one[1]} {unit_name(one[2])}", text)
+    )
+
+
+@lru_cache(maxsize=1)
+def _amounts_in() -> re.Pattern[str]:
+    units = sorted((unit for kind, unit in _words() if kind == "unit"), key=len, reverse=True)
+    # What is followed by a number is no unit: `4 x 2,800`.
+    return re.compile(rf"(\d) ({'|'.join(map(re.escape, units))})(?![\w/]| \d)")
+
+
+def split_name(text: str) -> str:
+    """How a job is divided over its cards: `tensor 4 x data parallel 2`, in the page's language."""
+    if language() == "en":
+        return text
+    return " × ".join(map(_dimension, text.split(" x ")))
+
+
+def _dimension(text: str) -> str:
+    whole = _word("split", text)
+    if whole is not None:
+        return whole
+    kind, _, number = text.rpartition(" ")
+    known = _word("split", kind)
+    return text if known is None else f"{known} {number}"
+
+
+def _word(kind: str, text: str) -> str | None:
+    """What a word of the program is called in the page's language; None where it is none."""
+    key = _words().get((kind, text))
+    return None if key is None else catalogue(language())[key]
+
+
+@lru_cache(maxsize=1)
+def _words() -> Mapping[tuple[str, str], str]:
+    entries = ((key, text) for key, text in catalogue("en").items() if key.startswith("saidof."))
+    return {(key.split(".")[1], text): key for key, text in entries}
+
+
+@lru_cache(maxsize=1)
+def _templates() -> tuple[_Template, ...]:
+    """Those of the program, the least ambiguous first."""
+    found = [_template(key, text) for key, text in catalogue("en").items() if key.startswith("said.")]
+    return tuple(sorted(found, key=lambda one: -one.letters))
+
+
+def _template(key: str, text: str) -> _Template:
+    pattern, letters = "", 0
+    for literal, name, _, _ in string.Formatter().parse(text):
+        pattern += re.escape(literal)
+        letters += sum(sign.isalpha() for sign in literal)
+        if name is not None:
+            pattern += f"(?P<{name}>{_FORMS.get(name, '.+?')})"
+    return _Template(key, re.compile(pattern, re.DOTALL), letters)
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> tuple[str, Mapping[str, str]] | None:
+    """Key of the template that gives the text, and the values in it; None where there is none."""
+    doubtful = None
+    for one in _templates():
+        match = one.pattern.fullmatch(text)
+        if match is None:
+            continue
+        if all(_known(kind, value) for kind, value in match.groupdict().items()):
+            return one.key, match.groupdict()
+        if doubtful is None and one.letters >= WEAK:
+            doubtful = one.key, match.groupdict()
+    return doubtful
+
+
+def _known(kind: str, value: str) -> bool:
+    """Whether a value that is a sentence or a line of the target is one that the program says."""
+    if kind in CLAUSES:
+        parts = value.split("; ") if kind == "signs" else [value]
+        return all(read(_sentence(part)) is not None for part in parts)
+    return kind != "metric" or (kind, value) in _words()
