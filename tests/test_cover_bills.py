@@ -14,9 +14,12 @@ from pydantic import ValidationError
 
 from sim.billing.finance.analysis import analyse
 from sim.billing.finance.commitment import poisson
+from sim.billing.finance.downside import Ends
+from sim.billing.finance.on_demand import on_demand_prices
 from sim.billing.finance.outcomes import Way
 from sim.billing.finance.presentvalue import years_between
 from sim.billing.owning import Owning
+from sim.billing.usable import planned_records
 from tests.billing_cases import BURST, OFFERS, lease, ledger, offer, planned, rental, scenario
 
 D = Decimal
@@ -189,3 +192,57 @@ def test_a_contract_that_begins_as_the_run_ends_is_no_line_though_it_is_paid_ear
     change = [{"at": "2026-02-01", "plan": "annual"}]
     asked = scenario([lease(plan="monthly", converts=change, terms={"pay_shift_days": -9})], horizon="31d")
     assert [(line.plan, line.billed_cost) for line in planned(asked).charges] == [("monthly", D(2800))]
+
+
+def test_a_price_on_demand_says_whether_it_was_asked_for() -> None:
+    """A month of an offer by the hour's own price, 2,800 / 720 = 3.888889, or the six that was asked for."""
+    asked = scenario([lease(plan="monthly", terms={"expiry": "hourly"})])
+    told = {
+        price: on_demand_prices(asked, asked.strategies[0], OFFERS, None, price).sentence
+        for price in (None, Decimal(6))
+    }
+    by_offer = on_demand_prices(asked, asked.strategies[0], OFFERS, None, {"a100-40g-custom": D(6)}).sentence
+    start = "Committed hours on demand, CNY a card-hour: a100-40g-custom"
+    assert told[None] == f"{start} 3.888889"
+    assert by_offer == f"{start} 6.00 as asked for"
+    assert told[Decimal(6)] == "Committed hours on demand: 6.00 CNY a card-hour, as asked for"
+
+
+def test_a_plan_without_a_run_has_nobody_on_its_cards_and_none_down() -> None:
+    asked = scenario([lease(2, "monthly")], horizon="31d")
+    records = list(planned_records(asked, asked.strategies[0], OFFERS))
+    assert [(one.machine, one.busy_card_us, one.down_card_us, one.reserved_card_us) for one in records] == [
+        (0, 0, 0, 0),
+        (1, 0, 0, 0),
+    ]
+
+
+@pytest.mark.parametrize("month", [12, 13])
+def test_an_early_end_is_before_the_full_time(month) -> None:
+    with pytest.raises(ValueError, match="an early end is before month 12, the full time"):
+        Ends.early({3: Fraction(1, 4), month: Fraction(1, 4)}, 12)
+    assert Ends.early({11: Fraction(1, 4)}, 12).chances == {11: Fraction(1, 4), 12: Fraction(3, 4)}
+
+
+def test_the_chance_of_an_early_end_at_which_two_ways_cost_the_same() -> None:
+    """A year costs 26,880 whenever it ends; months 33,600, or 16,800 after six. With a chance q of six months
+    26,880 = 33,600 (1 - q) + 16,800 q: q = 0.4, whichever stands first."""
+    asked = {plan: scenario([lease(plan=plan)]) for plan in ("annual", "monthly")}
+    ways = [Way(name, one, one.strategies[0], OFFERS, None, None) for name, one in asked.items()]
+    ends = Ends.early({6: Fraction(1, 10)}, 12)
+    for order in (ways, ways[::-1]):
+        (pair,) = analyse(order, 12, D(0), ends=ends).pairs
+        assert pair.even == {6: Fraction(2, 5)}
+
+
+def test_the_price_of_a_disk_is_in_the_currency_of_the_offer() -> None:
+    """28 USD a month for 14 of the 28 days of February, at 7.1: 99.40 CNY."""
+    sold = offer("abroad", 3, unit="hour", plans={"hourly": 1}, currency="USD")
+    stops = [{"from": "2026-02-01", "until": "2026-02-15"}]
+    asked = scenario(
+        [lease(1, "hourly", "abroad", stopped=stops, terms={"stop": {"disk_per_month": 28}})],
+        horizon="59d",
+        exchange={"USD": {"rate": "7.1", "date": "2026-01-01"}},
+    )
+    (disk,) = (line for line in planned(asked, {"abroad": sold}).charges if line.category == "storage")
+    assert disk.billed_cost == D("99.40")

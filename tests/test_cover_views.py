@@ -45,6 +45,14 @@ def test_a_charge_of_time_after_the_horizon_accrues_after_it() -> None:
     assert (one.period, one.amount) == (AFTER, D("28.00"))
 
 
+def test_a_charge_of_no_length_accrues_where_it_stands() -> None:
+    """A fee on the tenth of March, in a run of four months."""
+    asked = scenario("2026-01-01", "120d", "UTC")
+    line = charge(asked, "5.00", 68 * 24, 68 * 24, category="fee")
+    (one,) = accruals(ledger(asked, line), asked)
+    assert (one.period, one.amount) == ("2026-03", D("5.00"))
+
+
 def test_the_cost_of_idle_and_away_time_is_told_by_state() -> None:
     """Ten hours at 1.00: a job for four, three outside of the lease's windows, three idle."""
     asked = scenario(horizon="10h")
@@ -215,3 +223,24 @@ def test_a_penalty_says_whether_the_job_was_done_at_last() -> None:
         0: (D("30.00"), hour(3), "late"),
         1: (D("60.00"), hour(6), "late, not done"),
     }
+
+
+@pytest.mark.parametrize(("rule", "effective"), [("accrued", "4.00"), ("billed", "6.00")])
+def test_tax_of_hours_is_a_cost_as_they_pass_or_when_it_is_billed(rule, effective) -> None:
+    """6.00 of tax on three hours of which two lie in the run: 4.00 of it accrues, 2.00 is outside."""
+    asked = scenario("2026-01-01", "2h", "UTC")
+    common = {"lease": "burst", "plan": "hourly", "machine": 0}
+    net = charge(asked, "100.00", 0, 3, category="usage", accrued="66.67", cards=1, **common)
+    tax = charge(asked, "6.00", 0, 3, number=1, category="tax", of=0, accrued="4.00", **common)
+    rows = rows_of(asked, ledger(asked, net, tax), log(2, [], [machine(0, lease=-1)]), job_set(0), tax=rule)
+    (found,) = (row for row in rows if row["ChargeCategory"] == "Tax")
+    assert (found["BilledCost"], found["EffectiveCost"]) == (D("6.00"), D(effective))
+    assert found["x_CostOutside"] == (D("2.00") if rule == "accrued" else 0)
+
+
+def test_a_microsecond_too_much_of_a_shared_card_is_taken_from_the_largest_part() -> None:
+    """Seven and three tenths of an hour on one card, the first rounded up: together an hour, nothing idle."""
+    parts = {0: 2_520_000_001, 1: 1_080_000_000}
+    stays = [stay(job, [0], 0, 1)._replace(card_us=card_us) for job, card_us in parts.items()]
+    (cell,) = cells(log(1, stays, [machine()]), lambda lease, number: [0, hour(1)])
+    assert cell.parts == {(0, "useful"): 2_520_000_000, (1, "useful"): 1_080_000_000}

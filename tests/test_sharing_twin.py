@@ -10,7 +10,7 @@ from sim.model.records import Attempt, RunLog
 from sim.streams import Streams
 from tests.properties.test_twin import PLACEMENTS, QUIET, comparable
 from tests.theory.laws import jobs_are_conserved, littles_law
-from tests.twin.sharing_worlds import partitioned_cases, shared_cases
+from tests.twin.sharing_worlds import partitioned_cases, shared_cases, with_user_ends
 from tests.twin.world import simulate
 from tests.twin.worlds import Case
 
@@ -38,6 +38,25 @@ def test_engine_and_twin_agree(case: Case) -> None:
 @settings(QUIET, max_examples=100)
 @given(partitioned_cases(POLICIES, PLACEMENTS))
 def test_they_agree_on_partitioned_cards(case: Case) -> None:
+    agree(case)
+
+
+@settings(QUIET, max_examples=60)
+@given(with_user_ends(shared_cases(POLICIES, PLACEMENTS)))
+def test_they_agree_on_ends_by_users(case: Case) -> None:
+    agree(case)
+
+
+@settings(QUIET, max_examples=40)
+@given(with_user_ends(partitioned_cases(POLICIES, PLACEMENTS)))
+def test_they_agree_on_ends_by_users_of_slices(case: Case) -> None:
+    agree(case)
+
+
+@pytest.mark.long
+@settings(QUIET, max_examples=5_000)
+@given(with_user_ends(shared_cases(POLICIES, PLACEMENTS)))
+def test_they_agree_on_many_ends_by_users(case: Case) -> None:
     agree(case)
 
 
@@ -74,6 +93,20 @@ def test_the_cases_are_worth_comparing() -> None:
     look()
     wanted = {"2 jobs", "3 jobs", "done", "killed", "horizon", "lease_end", "gpu_reset", "node"}
     wanted |= {"checkpoints", "lost"}
+    assert wanted <= seen, wanted - seen
+
+
+def test_users_end_jobs_beside_others() -> None:
+    seen: set[str] = set()
+
+    @settings(QUIET, max_examples=200, derandomize=True, database=None)
+    @given(with_user_ends(shared_cases(POLICIES, PLACEMENTS)))
+    def look(case: Case) -> None:
+        log = run(case.plan, case.jobs, case.rates, Streams(case.seed))
+        seen.update(stay.ended for stay in log.attempts if stay.card_us is not None and beside(log, stay))
+
+    look()
+    wanted = {"cancelled", "failed", "retried"}
     assert wanted <= seen, wanted - seen
 
 

@@ -127,7 +127,7 @@ def test_fleets_between_which_one_cannot_go(before, after, message):
 def test_the_command(fleetsim, tmp_path):
     file = tmp_path / "growing.yaml"
     file.write_text(GROWING)
-    options = ("--set", "experiment.select={target_zone: 20%}", "--most", "20", "--jobs", "1")
+    options = ("--set", "experiment.select={target_zone: 20%}", "--most", "60", "--jobs", "1")
     done = fleetsim("stepup", file, *options, "--out", tmp_path / "out")
     assert done.code == 0
     assert "When to step up" in done.out

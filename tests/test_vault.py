@@ -209,7 +209,7 @@ print("finished")
 @pytest.mark.filterwarnings("ignore")  # later Pythons warn of forks, though no thread matters here
 def test_killed_at_twenty_random_moments_it_goes_on_to_the_same_bytes(tmp_path):
     """SIGKILL at random moments of one study; each start goes on where the last one was stopped."""
-    asked = question("experiment.replications=250", "horizon=3d")
+    asked = question("experiment.replications=250", "horizon=5d")
     whole = compare(asked)
     random = np.random.default_rng(52)
     known, killed = 0, 0

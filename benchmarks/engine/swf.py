@@ -55,14 +55,13 @@ def simulate(file: Path, cards: int, out: Path) -> None:
     found = import_jobs(file).jobs
     world = recorded(found, cards)
     log = world.run()
-    names, submits = found.column("id").to_pylist(), world.jobs.jobs
+    names, submits = found.column("id").to_pylist(), found.column("submit_s").to_pylist()
     with out.open("w", encoding="utf-8", newline="") as rows:
         write = csv.writer(rows).writerow
         write(HEAD)
         for stay in log.attempts:
-            times = (submits[stay.job].submit_us, stay.start_us, stay.end_us)
-            on = " ".join(map(str, stay.cards))
-            write((names[stay.job], *(time / SECOND for time in times), stay.ended, on))
+            start_s, end_s, on = stay.start_us / SECOND, stay.end_us / SECOND, " ".join(map(str, stay.cards))
+            write((names[stay.job], submits[stay.job], start_s, end_s, stay.ended, on))
 
 
 def fleetsim_waits(file: Path, cards: int) -> Answer:

@@ -211,7 +211,8 @@ def _voided(attempts: Sequence[Attempt]) -> list[Micros]:
     earlier: dict[int, list[int]] = defaultdict(list)
     for position, stay in enumerate(attempts):
         left = stay.voided_card_us
-        for before in reversed(earlier[stay.job]) if left else ():
+        # Its own work last: a disk that is lost while the job waits takes that too.
+        for before in (*reversed(earlier[stay.job]), position) if left else ():
             one = attempts[before]
             kept = int(one.work_us * len(one.cards) * one.share) - voided[before]
             taken = min(kept, left)

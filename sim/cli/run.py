@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +24,7 @@ from sim.cli.run_files import EventsOption, GanttOption, check_run_files, write_
 from sim.experiments.again import detail
 from sim.experiments.wording import money, share, span, value
 from sim.metrics import METRICS
-from sim.model.ledger import Charge
+from sim.model.ledger import Charge, Ledger
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.units import Micros, hours
@@ -32,6 +33,9 @@ __all__ = ["run"]
 
 SHOWN = 20
 """Failures and charges written out; all of them are in the JSON document."""
+
+_LocalTime = Callable[[Micros | None], str | None]
+"""A moment of the run as local time in ISO 8601."""
 
 
 def run(
@@ -163,7 +167,6 @@ def _document(result: RunResult, scenario: Scenario, seed: int | None) -> dict[s
     def at(moment: Micros | None) -> str | None:
         return None if moment is None else scenario.local_time(moment).isoformat()
 
-    log, ledger = result.log, result.ledger
     return {
         "scenario": scenario.name,
         "strategy": result.strategy,
@@ -172,64 +175,80 @@ def _document(result: RunResult, scenario: Scenario, seed: int | None) -> dict[s
         "metrics": {
             name: {"value": number, "unit": METRICS[name].unit} for name, number in result.metrics.items()
         },
-        "jobs": [
-            {
-                "job": record.job,
-                "name": result.jobs.jobs[record.job].name,
-                "state": record.state,
-                "submitted": at(result.jobs.jobs[record.job].submit_us),
-                "started": at(record.start_us),
-                "ended": at(record.end_us),
-                "wait_h": hours(record.wait_us),
-                "run_h": hours(record.run_us),
-                "cards": record.gpus,
-                "offer": record.offer,
-                "interruptions": record.interruptions,
-                "progress": record.progress,
-                "reason": record.reason,
-            }
-            for record in log.jobs
+        "jobs": _jobs(result, at),
+        "leases": _leases(result, at),
+        "failures": _failures(result, at),
+        "ledger": _bill(result.ledger),
+    }
+
+
+def _jobs(result: RunResult, at: _LocalTime) -> list[dict[str, Any]]:
+    return [
+        {
+            "job": record.job,
+            "name": result.jobs.jobs[record.job].name,
+            "state": record.state,
+            "submitted": at(result.jobs.jobs[record.job].submit_us),
+            "started": at(record.start_us),
+            "ended": at(record.end_us),
+            "wait_h": hours(record.wait_us),
+            "run_h": hours(record.run_us),
+            "cards": record.gpus,
+            "offer": record.offer,
+            "interruptions": record.interruptions,
+            "progress": record.progress,
+            "reason": record.reason,
+        }
+        for record in result.log.jobs
+    ]
+
+
+def _leases(result: RunResult, at: _LocalTime) -> list[dict[str, Any]]:
+    return [
+        {
+            "lease": lease.lease,
+            "offer": lease.offer,
+            "machine": lease.machine,
+            "cards": lease.gpus,
+            "start": at(lease.start_us),
+            "end": at(lease.end_us),
+            "busy_card_h": hours(lease.busy_card_us),
+            "down_card_h": hours(lease.down_card_us),
+            "away_card_h": hours(lease.away_card_us),
+            "reserved_card_h": hours(lease.reserved_card_us),
+        }
+        for lease in result.log.leases
+    ]
+
+
+def _failures(result: RunResult, at: _LocalTime) -> list[dict[str, Any]]:
+    return [
+        {
+            "at": at(failure.at_us),
+            "kind": failure.kind,
+            "offer": failure.offer,
+            "machine": failure.machine,
+            "card": failure.card,
+            "back": at(failure.back_us),
+            "jobs": list(failure.jobs),
+            "promise_kept": failure.promise_kept,
+        }
+        for failure in result.log.failures
+    ]
+
+
+def _bill(ledger: Ledger) -> dict[str, Any]:
+    return {
+        "currency": ledger.currency,
+        "accrued": str(ledger.accrued),
+        "committed": str(ledger.committed),
+        "cash": str(ledger.cash),
+        "charges": [_charge(charge) for charge in ledger.charges],
+        "invoices": [
+            {"provider": i.provider, "month": i.month, "charges": list(i.charges), "total": str(i.total)}
+            for i in ledger.invoices
         ],
-        "leases": [
-            {
-                "lease": lease.lease,
-                "offer": lease.offer,
-                "machine": lease.machine,
-                "cards": lease.gpus,
-                "start": at(lease.start_us),
-                "end": at(lease.end_us),
-                "busy_card_h": hours(lease.busy_card_us),
-                "down_card_h": hours(lease.down_card_us),
-                "away_card_h": hours(lease.away_card_us),
-                "reserved_card_h": hours(lease.reserved_card_us),
-            }
-            for lease in log.leases
-        ],
-        "failures": [
-            {
-                "at": at(failure.at_us),
-                "kind": failure.kind,
-                "offer": failure.offer,
-                "machine": failure.machine,
-                "card": failure.card,
-                "back": at(failure.back_us),
-                "jobs": list(failure.jobs),
-                "promise_kept": failure.promise_kept,
-            }
-            for failure in log.failures
-        ],
-        "ledger": {
-            "currency": ledger.currency,
-            "accrued": str(ledger.accrued),
-            "committed": str(ledger.committed),
-            "cash": str(ledger.cash),
-            "charges": [_charge(charge) for charge in ledger.charges],
-            "invoices": [
-                {"provider": i.provider, "month": i.month, "charges": list(i.charges), "total": str(i.total)}
-                for i in ledger.invoices
-            ],
-            "assumptions": list(ledger.assumptions),
-        },
+        "assumptions": list(ledger.assumptions),
     }
 
 

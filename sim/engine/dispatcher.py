@@ -21,6 +21,7 @@ from sim.engine.queue import Follower, Line, Queue, Ranking, Room, SkippingQueue
 from sim.model.fleet import FleetPlan, PolicyParameters
 from sim.model.job import JobShape
 from sim.model.rates import RateTable
+from sim.model.said import said
 from sim.units import Micros
 
 __all__ = ["Dispatcher"]
@@ -137,15 +138,21 @@ class Dispatcher:
         shape = run.shape
         if self._ways[shape] and self._last_chance[shape] != -1:
             windows = any(span.windows is not None for pool in self.pools for span in pool.spec.leases)
-            return f"the last lease{' or window' if windows else ''} that could hold it has ended"
+            if windows:
+                return said("the last lease or window that could hold it has ended")
+            return said("the last lease that could hold it has ended")
         keys = [(shape, pool.spec.offer) for pool in self.pools]
         counts = [option.gpus for key in keys for option in self.rates.options.get(key, ())]
         if counts:
             most = max((_largest_placement(pool) for pool in self.pools), default=0)
-            return f"needs {min(counts)} cards at a time; the strategy can give one job at most {most}"
+            return said(
+                "needs {cards} cards at a time; the strategy can give one job at most {most}",
+                cards=min(counts),
+                most=most,
+            )
         misfits = [self.rates.misfits[key] for key in keys if key in self.rates.misfits]
         nearest = min(misfits, key=lambda misfit: misfit.shortfall_gib or 0.0, default=None)
-        return "fits on no card of the strategy" if nearest is None else nearest.reason
+        return said("fits on no card of the strategy") if nearest is None else nearest.reason
 
     def freed(self, stay: Stay) -> None:
         """A job has left its cards."""

@@ -9,7 +9,10 @@ from sim.engine.fleet import HANDED_BACK
 from sim.engine.stay import Run, Stay
 from sim.units import Micros
 
-__all__ = ["corrupt", "disk_lost", "forget", "forget_clean", "kept_share", "reached", "restored"]
+__all__ = [
+    "corrupt", "disk_lost", "forget", "forget_clean", "kept_share", "lost_since",
+    "reached", "restored",
+]  # fmt: skip
 
 
 def disk_lost(run: Run) -> bool:
@@ -24,6 +27,11 @@ def kept_share(run: Run) -> float:
     """Share of the work that a checkpoint holds which is still there."""
     saved = restored(run)[1] if disk_lost(run) else run.saved_us
     return saved / run.total_us if run.total_us else 0.0
+
+
+def lost_since(run: Run) -> Micros:
+    """Card-time of what the job had saved in its stays and has lost with a disk since the last of them."""
+    return run.kept_card_us - restored(run)[2] if disk_lost(run) else 0
 
 
 def restored(run: Run) -> tuple[Stay | None, Micros, Micros]:

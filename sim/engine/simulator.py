@@ -18,7 +18,7 @@ from sim.engine.failures import draw_events, forced_events, in_order
 from sim.engine.fleet import Machine, Pool
 from sim.engine.leases import Leases
 from sim.engine.pools import leased_pool
-from sim.engine.saves import kept_share
+from sim.engine.saves import kept_share, lost_since
 from sim.model.chains import Chains, Submissions
 from sim.model.fleet import FleetPlan, LeaseSpan
 from sim.model.job import Job, JobSet
@@ -72,6 +72,8 @@ class _Simulator:
         """Jobs that have come and are not over. Those that are over stand in the records alone."""
         self._arrivals = jobs.jobs.nameless() if isinstance(jobs.jobs, JobTable) else iter(jobs.jobs)
         self._arrived = 0
+        self._gone: dict[int, Micros] = {}
+        """Card-time that jobs lost with a disk after their last stays."""
         self._records = JobWriter(len(jobs.jobs))
         self._put = self._records.put
         self.executor = Executor(
@@ -192,6 +194,7 @@ class _Simulator:
         failures.sort(key=lambda failure: (failure.at_us, failure.offer, failure.machine))
         for unfinished in tuple(self._alive.values()):
             self._write(unfinished)
+        self.executor.attempts.void(self._gone)
         return RunLog(
             horizon_us=self.plan.horizon_us,
             jobs=self._records.table(self._arrived),
@@ -215,6 +218,8 @@ class _Simulator:
             bad = r.bad_us is not None
         else:
             progress = kept_share(r)
+            if r.stay is None and (gone := lost_since(r)):
+                self._gone[r.id] = gone
             if state == "waiting":
                 waited += self._horizon_us - r.queued_us
         self._put(

@@ -84,7 +84,7 @@ class Experiment(Strict):
     """How often the question is simulated, and with which random numbers."""
 
     replications: int = Field(default=30, ge=1, le=MOST_REPLICATIONS)
-    """Of every strategy; with `until`, at least so many."""
+    """Of every strategy; with `until`, at least so many, yet no more than its `most`."""
     seed: int = Field(default=42, ge=0)
     """Seed of all random numbers: the same seed gives the same bytes."""
     warm_up: Duration = 0

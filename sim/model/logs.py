@@ -229,6 +229,12 @@ class AttemptWriter:
         )  # fmt: skip
         all_cards.extend(cards)
 
+    def void(self, gone: Mapping[int, Micros]) -> None:
+        """Card-time of jobs' saved work that was lost after their last stays; it is told with these."""
+        rows = np.frombuffer(self._buffer, dtype=_STAY.dtype)
+        for job, card_us in gone.items():
+            rows["voided_card_us"][np.flatnonzero(rows["job"] == job)[-1]] += card_us
+
     def table(self, *, in_order: bool = True) -> Attempts:
         """All stays, by start, job and end if they are to be put in order; the writer is spent."""
         rows = np.frombuffer(self._buffer, dtype=_STAY.dtype)

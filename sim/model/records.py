@@ -89,7 +89,8 @@ class Attempt(NamedTuple):
     lost_us: Micros
     """Of this stay: work done and lost. start-up + checkpoints + work + lost = the whole stay."""
     voided_card_us: Micros = 0
-    """Card-time of work of earlier stays that this stay's failure destroyed (disk lost)."""
+    """Card-time of saved work that was lost with a disk: of earlier stays, found at this one; at a job's
+    last stay of this one too, where the disk was lost while the job waited and it never ran again."""
     pause_us: Micros = 0
     """Retried: time from its end to the new submission."""
     card_us: Micros | None = None

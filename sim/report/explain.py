@@ -219,7 +219,7 @@ def _ending(history: History, job: Job, attempt: Attempt) -> str:
         parts.append(f"{hours(attempt.lost_us):,.2f} h of work lost since the last checkpoint")
     if attempt.voided_card_us:
         gone = hours(attempt.voided_card_us)
-        parts.append(f"{gone:,.2f} card-hours of earlier work lost with the disk")
+        parts.append(f"{gone:,.2f} card-hours of saved work lost with the disk")
     parts.append(f"{hours(attempt.end_us - attempt.start_us):,.2f} h on cards")
     return "; ".join(parts)
 

@@ -21,7 +21,7 @@ from sim.ui.opened import has_tables
 from sim.ui.question_result import decision_words
 from sim.ui.run_downloads import downloads
 from sim.ui.safe import literal
-from sim.ui.state import Draft, Shown, current_draft, run_of, shown_run
+from sim.ui.state import Draft, Shown, current_draft, named_run, run_of
 from sim.ui.told import told
 from sim.ui.watch import forget, watch
 
@@ -37,7 +37,7 @@ def show() -> None:
     job = watch(KIND)
     if job is not None and job.run.ended and job.run.folder is not None:
         forget(job, job.run.folder)
-    shown = shown_run() or run_of(draft)
+    shown = named_run() or run_of(draft)
     if shown is None:
         st.info(say("compare.not_yet"), icon=":material/hourglass_empty:")
         return

@@ -11,6 +11,7 @@ from sim.billing.finance.presentvalue import CashFlow, net_present_value
 from sim.experiments.files import csv_text, slug
 from sim.model.ledger import Ledger
 from sim.ui.amounts import money, number
+from sim.ui.boxes import number_box
 from sim.ui.chart_series import bar_chart, headed, line_chart
 from sim.ui.charts import show_chart
 from sim.ui.finance_source import Source
@@ -57,16 +58,12 @@ def _strategies(source: Source) -> None:
         help=word("finance.basis_help"),
         persist_state="session",
     )
-    rate = right.number_input(
-        word("finance.rate"),
-        0.0,
-        100.0,
-        8.0,
-        0.5,
-        key="finance_books_rate",
-        help=word("finance.rate_help"),
-        persist_state="session",
-    )
+    rate = number_box(
+        word("finance.rate"), 0, 100, 8,
+        key="finance_books_rate", place=right, step=0.5, about=word("finance.rate_help"),
+    )  # fmt: skip
+    if rate is None:
+        st.stop()  # the box has said what is wrong
     rows, points = [], []
     for strategy in source.question.scenario.strategies:
         ledger = ledger_of(source.key, source.question, strategy.name, source.folder)

@@ -27,6 +27,7 @@ from sim.load import Question
 from sim.model.scenario import Lease, Strategy
 from sim.replication import used_offers
 from sim.ui.amounts import money, number, share
+from sim.ui.boxes import whole_box
 from sim.ui.chart_series import level_bars
 from sim.ui.charts import show_chart
 from sim.ui.finance_plans import plan_name
@@ -112,14 +113,11 @@ def _form() -> Owning:
         help=word("finance.preset_help"),
     )
     base = PRESETS[preset or "illustration"]
-    cards = right.number_input(
-        word("finance.own_cards"),
-        1,
-        1_000,
-        base.cards,
-        key=f"finance_own_cards_{preset}",
-        persist_state="session",
+    cards = whole_box(
+        word("finance.own_cards"), 1, 1_000, base.cards, key=f"finance_own_cards_{preset}", place=right
     )
+    if cards is None:
+        st.stop()  # the box has said what is wrong
     changed: dict[str, Figure] = {}
     columns = st.columns(4)
     for place, (name, (low, high, step)) in enumerate(FORMS.items()):

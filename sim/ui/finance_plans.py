@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import streamlit as st
 
+from sim.ui.boxes import number_box
 from sim.ui.finance_work import EndKind, EndRisk, RefundChoice
 from sim.ui.language import language, word
 from sim.ui.parts import pick
@@ -35,29 +36,22 @@ def ask_more(months: int) -> tuple[Decimal, RefundChoice, EndRisk]:
     """Rate, refund and early end."""
     with st.expander(word("finance.more")):
         left, right = st.columns(2)
-        rate = left.number_input(
-            word("finance.rate"),
-            0.0,
-            100.0,
-            8.0,
-            0.5,
-            key="finance_rate",
-            help=word("finance.rate_help"),
-            persist_state="session",
-        )
+        rate = number_box(
+            word("finance.rate"), 0, 100, 8,
+            key="finance_rate", place=left, step=0.5, about=word("finance.rate_help"),
+        )  # fmt: skip
+        if rate is None:
+            st.stop()  # the box has said what is wrong
         refund = pick(right, "finance.refund", REFUNDS, "finance_refund", helped=True)
         kind = pick(left, "finance.end", ENDS, "finance_end")
         if kind == "none":
             return _percent(rate), refund, EndRisk()
-        chance = right.number_input(
-            word(f"finance.chance_{kind}"),
-            0.0,
-            100.0,
-            30.0 if kind == "months" else 5.0,
-            1.0,
-            key=f"finance_chance_{kind}",
-            persist_state="session",
-        )
+        chance = number_box(
+            word(f"finance.chance_{kind}"), 0, 100, 30 if kind == "months" else 5,
+            key=f"finance_chance_{kind}", place=right,
+        )  # fmt: skip
+        if chance is None:
+            st.stop()
         early: tuple[int, ...] = ()
         if kind == "months":
             picked = left.multiselect(

@@ -12,6 +12,7 @@ from sim.errors import FleetsimError
 from sim.model.contract import Plan
 from sim.model.work import Attention, JobClass, Loss, Method, Optimizer, SplitKind, Targets
 from sim.report.fit_answers import job_of
+from sim.ui.boxes import number_box, whole_box
 from sim.ui.fit_work import shipped_catalog
 from sim.ui.language import say, word
 from sim.ui.state import hand
@@ -22,6 +23,9 @@ FIRST_MODEL = "codellama-34b"
 """What a first visitor sees: large enough that the answer is not obvious."""
 
 MOST_CARDS = 64
+
+NUMBERS = ("micro_batch", "seq_len", "samples", "epochs", "rank")
+"""What is asked for in boxes for numbers that may not be left empty."""
 
 PLANS = ("", "hourly", "monthly", "quarterly", "annual")
 """Contracts by whose price an hour may be reckoned; the first is the list price."""
@@ -45,7 +49,7 @@ def ask_job() -> Asked:
         default="own",
         required=True,
         format_func=lambda name: word("fit.source_own") if name == "own" else own[name].name,
-        key="fit_source",
+        key="fit_source", persist_state="session",
         help=say("fit.source_help"),
     ) if own else "own"  # fmt: skip
     if source is not None and source in own:
@@ -76,6 +80,7 @@ def _widgets(catalog: Catalog) -> Asked:
         models.index(FIRST_MODEL) if FIRST_MODEL in models else 0,
         format_func=lambda name: catalog.models[name].name,
         key="fit_model",
+        persist_state="session",
     )
     options["method"] = second.selectbox(
         say("fit.method"),
@@ -83,18 +88,22 @@ def _widgets(catalog: Catalog) -> Asked:
         2,
         format_func=lambda name: word(f"fit.method_{name}"),
         key="fit_method",
+        persist_state="session",
         help=say("fit.method_help"),
     )
-    options["micro_batch"] = third.number_input(
-        say("fit.batch"), 1, 4096, 1, key="fit_batch", help=say("fit.batch_help")
+    options["micro_batch"] = whole_box(
+        say("fit.batch"), 1, 4096, 1, key="fit_batch", place=third, about=say("fit.batch_help")
     )
-    options["seq_len"] = fourth.number_input(
-        say("fit.sequence"), 1, 1_000_000, 2048, 256, key="fit_sequence", help=say("fit.sequence_help")
-    )
+    options["seq_len"] = whole_box(
+        say("fit.sequence"), 1, 1_000_000, 2048,
+        key="fit_sequence", place=fourth, step=256, about=say("fit.sequence_help"),
+    )  # fmt: skip
     options["gpus"] = _cards()
     with st.expander(say("fit.more")):
         options |= _more(str(options["method"]))
         plan = _plan()
+    if any(options[name] is None for name in NUMBERS if name in options):
+        st.stop()  # the box has said what is wrong with its number
     return Asked(job_of(options, catalog, "{}"), plan)
 
 
@@ -104,6 +113,7 @@ def _cards() -> str | list[int]:
         [1, 2, 4, 8, 16, 32, MOST_CARDS],
         selection_mode="multi",
         key="fit_cards",
+        persist_state="session",
         help=say("fit.cards_help"),
     )
     return sorted(picked) if picked else "auto"
@@ -112,25 +122,54 @@ def _cards() -> str | list[int]:
 def _more(method: str) -> dict[str, Any]:
     left, middle, right = st.columns(3)
     found: dict[str, Any] = {
-        "samples": left.number_input(say("fit.samples"), 1, 10**12, 50_000, 1000, key="fit_samples"),
-        "epochs": left.number_input(say("fit.epochs"), 0.1, 1e6, 3.0, 1.0, key="fit_epochs"),
+        "samples": whole_box(say("fit.samples"), 1, 10**12, 50_000, key="fit_samples", place=left, step=1000),
+        "epochs": number_box(say("fit.epochs"), 0.1, 1e6, 3.0, key="fit_epochs", place=left),
         "mean_tokens": left.number_input(
-            say("fit.mean_tokens"), 1.0, 1e9, None, 50.0, key="fit_mean", help=say("fit.mean_tokens_help")
+            say("fit.mean_tokens"),
+            1.0,
+            1e9,
+            None,
+            50.0,
+            key="fit_mean",
+            help=say("fit.mean_tokens_help"),
+            persist_state="session",
         ),
-        "packed": left.checkbox(say("fit.packed"), key="fit_packed", help=say("fit.packed_help")),
+        "packed": left.checkbox(
+            say("fit.packed"), key="fit_packed", persist_state="session", help=say("fit.packed_help")
+        ),
         "checkpointing": middle.checkbox(
-            say("fit.checkpointing"), True, key="fit_checkpointing", help=say("fit.checkpointing_help")
+            say("fit.checkpointing"),
+            True,
+            key="fit_checkpointing",
+            persist_state="session",
+            help=say("fit.checkpointing_help"),
         ),
-        "attention": middle.selectbox(say("fit.attention"), get_args(Attention), key="fit_attention"),
-        "optimizer": middle.selectbox(say("fit.optimizer"), get_args(Optimizer), key="fit_optimizer"),
-        "loss": right.selectbox(say("fit.loss"), get_args(Loss), key="fit_loss", help=say("fit.loss_help")),
+        "attention": middle.selectbox(
+            say("fit.attention"), get_args(Attention), key="fit_attention", persist_state="session"
+        ),
+        "optimizer": middle.selectbox(
+            say("fit.optimizer"), get_args(Optimizer), key="fit_optimizer", persist_state="session"
+        ),
+        "loss": right.selectbox(
+            say("fit.loss"),
+            get_args(Loss),
+            key="fit_loss",
+            persist_state="session",
+            help=say("fit.loss_help"),
+        ),
         "split": right.selectbox(
-            say("fit.split"), get_args(SplitKind), key="fit_split", help=say("fit.split_help")
+            say("fit.split"),
+            get_args(SplitKind),
+            key="fit_split",
+            persist_state="session",
+            help=say("fit.split_help"),
         ),
     }
     if method != "full":
-        found["rank"] = middle.number_input(say("fit.rank"), 1, 1_000_000, 16, key="fit_rank")
-        found["targets"] = right.selectbox(say("fit.targets"), get_args(Targets), key="fit_targets")
+        found["rank"] = whole_box(say("fit.rank"), 1, 1_000_000, 16, key="fit_rank", place=middle)
+        found["targets"] = right.selectbox(
+            say("fit.targets"), get_args(Targets), key="fit_targets", persist_state="session"
+        )
     return found
 
 
@@ -140,6 +179,7 @@ def _plan() -> Plan | None:
         PLANS,
         format_func=lambda plan: word(f"fit.plan_{plan or 'list'}"),
         key="fit_plan",
+        persist_state="session",
         help=say("fit.plan_help"),
     )
     return picked or None

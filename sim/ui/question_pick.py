@@ -28,7 +28,7 @@ def pick(found: Hand) -> None:
     names = list(shipped())
     if found.name not in names:
         names.append(found.name)
-    titles = {name: _title(name) for name in names}
+    titles = _told_apart({name: _title(name) for name in names})
     key = "question-pick"
     if st.session_state.get(key) != found.name:
         st.session_state[key] = found.name
@@ -37,6 +37,12 @@ def pick(found: Hand) -> None:
     )
     with st.expander(word("question.own"), icon=":material/upload_file:"):
         _upload()
+
+
+def _told_apart(titles: dict[str, str]) -> dict[str, str]:
+    """Titles, with the name of the file behind those that others have too: the browser sends a title back."""
+    known = list(titles.values())
+    return {name: title if known.count(title) == 1 else f"{title} ({name})" for name, title in titles.items()}
 
 
 def _open(key: str) -> None:

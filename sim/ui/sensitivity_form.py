@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sim.experiments.knobs_table import knobs_of
 from sim.metrics import METRICS
 from sim.ui.amounts import number
+from sim.ui.boxes import whole_box
 from sim.ui.language import catalogue, language, say, word
 from sim.ui.metric_words import metric_name
 from sim.ui.state import Draft
@@ -54,15 +55,10 @@ def ask_study(draft: Draft) -> list[str]:
             persist_state="session",
             format_func=lambda one: metric_name(one) if one else word("sensitivity.metric_default"),
         )
-        runs = right.number_input(
-            word("sensitivity.replications"),
-            1,
-            100,
-            3,
-            key="sensitivity_runs",
-            persist_state="session",
-            help=word("sensitivity.replications_help"),
-        )
+        runs = whole_box(
+            word("sensitivity.replications"), 1, 100, 3,
+            key="sensitivity_runs", place=right, about=word("sensitivity.replications_help"),
+        )  # fmt: skip
         sobol = _how_many(left, "sobol", SOBOL)
         draws = _how_many(right, "draws", DRAWS)
         st.caption(say("sensitivity.ranges_note"))
@@ -88,7 +84,9 @@ def ask_study(draft: Draft) -> list[str]:
             )
             if (low, high) != (knob.low, knob.high):
                 ranges[knob.name] = (low, high)
-    return sensitivity_words(str(draft.file), metric or "", int(runs), sobol, draws, ranges)
+    if runs is None:
+        st.stop()  # the box has said what is wrong
+    return sensitivity_words(str(draft.file), metric or "", runs, sobol, draws, ranges)
 
 
 def _how_many(place: DeltaGenerator, name: str, counts: Sequence[int]) -> int:

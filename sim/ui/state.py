@@ -53,6 +53,7 @@ __all__ = [
     "Shown",
     "current_draft",
     "hand",
+    "named_run",
     "open_question",
     "put_tree",
     "put_value",
@@ -245,6 +246,14 @@ class Shown:
 def shown_run() -> Shown | None:
     """The run that the address names; None where there is none that can be read."""
     return _run(str(st.query_params.get("run", "")))
+
+
+def named_run() -> Shown | None:
+    """As `shown_run`, and says so where the address names a run that is not there any more."""
+    found = shown_run()
+    if found is None and st.query_params.get("run"):
+        st.warning(say("compare.run_gone"), icon=":material/link_off:")
+    return found
 
 
 def _run(name: str) -> Shown | None:

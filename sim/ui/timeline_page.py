@@ -16,7 +16,7 @@ from sim.ui.charts import DASHES, PALETTE, show_chart
 from sim.ui.jobs import OUT, Job
 from sim.ui.language import question_name, say, word
 from sim.ui.opened import has_tables
-from sim.ui.state import Draft, Shown, current_draft, run_of, shown_run
+from sim.ui.state import Draft, Shown, current_draft, named_run, run_of
 from sim.ui.timeline_charts import Window, card_name, failure_table, gantt, gantt_table, steps
 from sim.ui.timeline_data import Trace, read_trace
 from sim.ui.watch import ask, forget, watch
@@ -66,7 +66,7 @@ def show() -> None:
     """Draw the page."""
     st.title(say("timeline.title"))
     draft = current_draft()
-    shown = shown_run() or run_of(draft)
+    shown = named_run() or run_of(draft)
     st.caption(say("timeline.text"))
     asked = _choose(draft, shown)
     place = asked.trace

@@ -64,9 +64,9 @@ def a_dearer_price_is_never_a_cheaper_bill(world: Prepared, factor: float) -> No
     after = ran(loaded(tree))
     assert before.log == after.log  # no run reads a price
     assert after.ledger.accrued >= before.ledger.accrued
-    assert after.ledger.committed >= before.ledger.committed
     if any("started" in lease for lease in tree["strategies"][0]["leases"]):
         return  # a refund of what was paid before the start is larger where the price was
+    assert after.ledger.committed >= before.ledger.committed
     invoiced = [sum((one.total for one in run.ledger.invoices), Decimal(0)) for run in (before, after)]
     assert invoiced[1] >= invoiced[0]
 
@@ -83,7 +83,8 @@ def the_low_end_is_never_dearer_than_the_high(world: Prepared) -> None:
     for cheap, dear in pairwise(runs):
         assert cheap.log == dear.log
         assert cheap.ledger.accrued <= dear.ledger.accrued
-        assert cheap.ledger.committed <= dear.ledger.committed
+        if all(lease.started is None for lease in world.question.scenario.strategies[0].leases):
+            assert cheap.ledger.committed <= dear.ledger.committed  # else a refund is larger, as above
 
 
 @few_or_many(6, 500)

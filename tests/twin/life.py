@@ -139,6 +139,14 @@ class Life(Saved):
     def finish(self, state: str) -> None:
         self.state, self.end = state, self.env.now
         self.last_progress = self.progress()
+        self.lose_while_waiting()
+
+    def lose_while_waiting(self) -> None:
+        """What has gone since the last stay is told with that stay."""
+        if self.stay is None and self.attempts and self.files_lost():
+            gone = self.kept_card_time - self.what_is_left()[1]
+            last = self.attempts[-1]
+            self.attempts[-1] = last._replace(voided_card_us=last.voided_card_us + gone)
 
     def progress(self) -> float:
         """Share of the work that is done and still there."""
@@ -358,6 +366,8 @@ class Life(Saved):
 
     def record(self, horizon: Micros) -> JobRecord:
         waiting = self.state == "waiting"
+        if waiting:
+            self.lose_while_waiting()
         progress = self.progress() if self.end is None else self.last_progress
         return JobRecord(
             self.job.id, self.state, self.first_start, self.end,

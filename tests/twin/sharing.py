@@ -124,7 +124,7 @@ def tell(card: Card, spec: SharingSpec) -> None:
 def run_beside_others(life: Life, stay: Stay, startup: Micros, limit: Micros | None):
     """All of one stay. Returns how it ended."""
     env, share, spec = life.env, stay.share, stay.pool.spec.sharing
-    steps = [list(step) for step in life.steps(stay, startup)]
+    steps, over = up_to_its_end(life, [list(step) for step in life.steps(stay, startup)])
     begun = env.now
     while True:
         if not share.works and (steps[0][0] == "work" or not steps[0][1]):
@@ -145,11 +145,26 @@ def run_beside_others(life: Life, stay: Stay, startup: Micros, limit: Micros | N
         if moved is not None:
             return (yield from life.struck(stay, moved))
         if not steps:
-            return "done"
+            return over
         if limit is not None and env.now >= limit and not (steps[0][0] == "work" and not share.works):
             return "killed"
         if share.told.triggered:
             share.speed, share.told = speed_on(stay.cards[0], spec), env.event()
+
+
+def up_to_its_end(life: Life, steps: list[list]) -> tuple[list[list], str]:
+    """The steps that it goes through, and how it ends then: done, by its user, or by an error of its own."""
+    left = life.own_end()
+    if left is None:
+        return steps, "done"
+    for place, (what, length) in enumerate(steps):
+        if what != "work":
+            continue
+        # It comes before a checkpoint of the same instant, unless that takes no time.
+        if left < length or (left == length and steps[place + 1 : place + 2] != [["checkpoint", 0]]):
+            return [*steps[:place], ["work", max(0, left)]], life.of_its_own()
+        left -= length
+    return steps, "done"
 
 
 def time_of(step: list, speed: Fraction) -> Fraction:

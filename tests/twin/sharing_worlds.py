@@ -12,9 +12,9 @@ from sim.model.rates import RateTable
 from sim.model.sharing import SharingSpec
 from sim.units import SECOND
 from tests.sharing_cases import EQUAL_PARTS, HARMLESS, MPS, PRESET, mig
-from tests.twin.worlds import Case, cases, narrowed
+from tests.twin.worlds import Case, cases, narrowed, user_ends
 
-__all__ = ["partitioned_cases", "shared_cases"]
+__all__ = ["partitioned_cases", "shared_cases", "with_user_ends"]
 
 
 @st.composite
@@ -73,3 +73,11 @@ def partitioned_cases(draw: st.DrawFn, policies: tuple[str, ...], placements: tu
         dataclasses.replace(pool, sharing=spec) for pool, spec in zip(case.plan.pools, specs, strict=True)
     )
     return dataclasses.replace(case, plan=dataclasses.replace(case.plan, pools=pools))
+
+
+@st.composite
+def with_user_ends(draw: st.DrawFn, made: st.SearchStrategy[Case]) -> Case:
+    """The same; some jobs are cancelled, or fail by an error of their own and perhaps come again."""
+    case = draw(made)
+    jobs = tuple(job._replace(ends=draw(user_ends())) for job in case.jobs.jobs)
+    return dataclasses.replace(case, jobs=dataclasses.replace(case.jobs, jobs=jobs))

@@ -206,10 +206,13 @@ def test_work_on_a_lost_disk_is_no_progress_of_a_job_that_waits() -> None:
     spec = pool(1, per_machine=2, leases=[LeaseSpan(0, 1, 0, None, disk_kept=False)], model=failures())
     forced = (at(5.5, "gpu_reset", down=20), at(6, "node", down=5))
     jobs = job_set([(0, 10), (0, 10)])
-    for hours, progress in ((5.75, 0.5), (6.5, 0)):
+    for hours, progress, gone in ((5.75, 0.5, 0), (6.5, 0, 5)):
         asked = plan(spec, hours=hours, forced=forced, checkpoint=CheckpointSpec(HOUR, 0))
         log = run(asked, jobs, rates(), STREAMS)
         assert (log.jobs[0].state, log.jobs[0].progress) == ("waiting", progress)
+        # The 5 h are told as lost with the stay that saved them, though it had ended well before.
+        (stay,) = (attempt for attempt in log.attempts if attempt.job == 0)
+        assert (stay.work_us, stay.lost_us, stay.voided_card_us) == (5 * HOUR, HOUR // 2, gone * HOUR)
 
 
 def test_a_unit_that_comes_again_does_not_lose_what_was_on_its_old_disk() -> None:

@@ -70,6 +70,20 @@ def test_more_runs_than_the_page_makes_are_told_in_a_sentence(here: Path) -> Non
     assert "job" not in page.query_params
 
 
+def test_a_link_of_a_deleted_run_says_so(here: Path) -> None:
+    page = _page(run="four-cards-or-eight/0123456789ab")
+    assert not page.exception
+    assert page.warning[0].value.startswith("The link names a result that is not on this machine")
+    assert not any("not on this machine" in one.value for one in _page().warning)
+
+
+def test_settings_that_cannot_be_run_are_told_and_not_run(here: Path) -> None:
+    page = _page()
+    page.number_input[1].set_value(2.5).run()
+    assert [one.value for one in page.error] == ["Must be a whole number."]
+    assert page.button(key="compare-run").disabled
+
+
 def test_another_baseline_needs_no_new_run(here: Path) -> None:
     (name, own), (_, other) = _run(here), _run(here, OTHER)
     file = here / "outputs" / name / "replications.csv"

@@ -124,3 +124,16 @@ def test_the_bars_add_up_to_what_the_card_needs() -> None:
     # 7 billion parameters in 16 bits: 12.55 GiB of weights.
     weights = frame[frame["sign"] == "1"]["gib"].iloc[0]
     assert weights == pytest.approx(6738415616 * 2 / 2**30, rel=0.01)
+
+
+def test_a_number_that_cannot_be_is_told_at_its_box(page: AppTest) -> None:
+    page.run()
+    page.number_input(key="fit_batch").set_value(1e9).run()
+    assert not page.exception
+    assert "4,096" in _plain(page.error[0].value)
+    assert not page.success  # no answer to another question than the one asked
+    page.number_input(key="fit_batch").set_value(2.5).run()
+    assert "whole number" in page.error[0].value
+    page.number_input(key="fit_batch").set_value(2).run()
+    assert page.success
+    assert not page.error

@@ -98,6 +98,17 @@ def test_shipped_questions_are_called_by_their_name(folder: Path) -> None:
     ]  # fmt: skip
 
 
+def test_two_files_of_one_name_are_told_apart(folder: Path) -> None:
+    """The browser sends back the title that it shows, which would open the other file."""
+    text = Path("scenarios/two.yaml").read_text(encoding="utf-8")
+    Path("scenarios/two-again.yaml").write_text(text, encoding="utf-8")
+    page = _page(question="two")
+    shown = page.selectbox(key="question-pick").options
+    assert {"Two jobs, one card (two)", "Two jobs, one card (two-again)"} <= set(shown)
+    assert len(set(shown)) == len(shown)
+    Path("scenarios/two-again.yaml").unlink()
+
+
 def test_a_changed_example_has_no_stored_answer(folder: Path) -> None:
     page = _page(edits=encoded([[["target", "wait_p95"], "5h"]]))
     assert not page.exception

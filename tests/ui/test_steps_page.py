@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from sim.load import load
+from sim.ui import steps_grid
 from sim.ui.question_store import start_tree
 from sim.ui.steps_answers import grid_of, trimmed
 from sim.ui.steps_grid import Choice, bases, grid_file, ledger_of_choice, plans_alike, spec_of
 from tests.ui.study_cases import ROOT, amount, asked, finish, make_home, page, texts
 
 BASE = "two cards, annual"
+FEW = 4
+"""Replications of a point of the grid here."""
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +25,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = make_home(tmp_path_factory.mktemp("steps"))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.setattr(steps_grid, "REPLICATIONS", FEW)
         found = page("steps").run()
         assert not found.exception
         assert "How long jobs wait then is not computed yet" in texts(found)
         assert len(found.metric) == 3
         found.button(key="steps_compute").click().run()
-        finish("steps-grid")
+        assert f"--replications {FEW}" in " ".join(finish("steps-grid"))
     return folder
 
 
@@ -108,24 +112,18 @@ def test_the_answer_is_that_of_the_sweep_and_moves(here: Path) -> None:
 
 
 def test_a_point_is_what_a_comparison_finds(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The exact run of the page, by `compare`, on the replications of the grid."""
+    """That point alone by `compare`, on as many replications."""
     file = here / "scenarios" / "small.yaml"
     question = load(file)
     spec = spec_of(question, BASE)
     grid = grid_file(start_tree(file), file.parent, spec, question)
-    told = asked(
-        capsys,
-        "compare",
-        str(grid),
-        "--set",
-        "workload.growth=3%/month",
-        "--replications",
-        "10",
-        "--jobs",
-        "1",
-    )
-    name = "4 units from month 1"
-    one = next(row for row in told["strategies"] if row["name"] == name)
+    tree = start_tree(grid)
+    tree["strategies"] = [row for row in tree["strategies"] if row["name"] == "4 units from month 1"]
+    alone = file.with_name("alone.yaml")
+    alone.write_text(json.dumps(tree | {"name": "Alone"}, default=str), encoding="utf-8")
+    growth, runs = "workload.growth=3%/month", str(FEW)
+    told = asked(capsys, "compare", str(alone), "--set", growth, "--replications", runs, "--jobs", "1")
+    (one,) = told["strategies"]
     found = page("steps").run()
     found.select_slider(key=f"steps_size_{BASE}").set_value(4)
     found.select_slider(key=f"steps_month_{BASE}").set_value(1)

@@ -199,7 +199,7 @@ def _with_unit(name: str, column: Column, settings: Settings, tally: Tally) -> C
 
 def _check(plan: Plan, columns: Sequence[str], file: str, line: int | None) -> None:
     problems = []
-    shown = "; its columns: " + ", ".join(columns[:60])
+    shown = f"; its columns: {', '.join(columns[:60])[:1200]}"
     if "gpus" not in plan:
         rule = "no column says how many cards a job had; name it, as in --map gpus=COLUMN"
         problems.append(Problem(rule + shown, file, line))

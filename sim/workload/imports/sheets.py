@@ -109,7 +109,8 @@ def _rows(source: Source, settings: Settings, tally: Tally) -> Iterator[tuple[in
                 if any(cell is not None for cell in row):
                     yield number, [_text(cell) for cell in row]
     except (*_BROKEN, InvalidFileException) as error:
-        rule = f"the workbook cannot be read on: {type(error).__name__} {error}"
+        what = f"{type(error).__name__} {error}"[:200]
+        rule = f"the workbook cannot be read on: {what}"
         raise InputError(Problem(rule, source.name, number or None)) from None
     finally:
         if book is not None:
