@@ -279,6 +279,15 @@ def test_json_lines_with_objects_inside_and_lines_that_are_none(tmp_path: Path) 
         imported(tmp_path, "[{}, {}]", "t.json")
 
 
+def test_a_workbook_is_known_whatever_its_name(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["submitted", "hours", "gpus"])
+    book.active.append([datetime(2026, 6, 5, 9), 1.5, 2])
+    book.save(tmp_path / "book.xlsx")
+    found = import_jobs((tmp_path / "book.xlsx").rename(tmp_path / "jobs of June"))
+    assert (column(found, "runtime_s"), column(found, "gpus")) == ([5400], [2])
+
+
 def test_a_workbook_with_dates_lengths_and_an_empty_row(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet = book.active

@@ -82,10 +82,9 @@ class Executor:
         run.version += 1
         run.gpus, run.offer = len(cards), pool.spec.offer
         first = run.first_start_us is None
-        if option.stage_key is None:
-            stay.startup_us = option.startup_us if first else option.restart_us
-        else:
-            stay.startup_us = self._startup(run, stay)
+        stay.startup_us = option.startup_us if first else option.restart_us
+        if option.stage_key is not None:
+            stay.startup_us = self._staged(stay.startup_us, stay, option.stage_key)
         if shares and isinstance(pool, SlicedPool):
             stay.startup_us += pool.prepare(stay, now)
         self._plan(run, stay)
@@ -104,15 +103,12 @@ class Executor:
         stay.subject, stay.version, stay.callback = run, run.version, self._completes
         self.env.put(now + length, _COMPLETION, stay)
 
-    def _startup(self, run: Run, stay: Stay) -> Micros:
-        option = stay.option
-        startup = option.startup_us if run.first_start_us is None else option.restart_us
-        if option.stage_key is None:
-            return startup
+    def _staged(self, startup: Micros, stay: Stay, model: str) -> Micros:
+        """Start-up of a stay whose base model must be fetched first, unless its machines have it."""
         # One transfer a machine: who comes while the model is on its way waits for the rest of it.
         machines = {card.machine.ordinal: card.machine for card in stay.cards}.values()
-        comes = self.now + option.stage_us
-        there = max(machine.fetched.setdefault(option.stage_key, comes) for machine in machines)
+        comes = self.now + stay.option.stage_us
+        there = max(machine.fetched.setdefault(model, comes) for machine in machines)
         return startup + max(0, there - self.now)
 
     def _resume(self, run: Run, stay: Stay, total: Micros) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 
 from sim.errors import InputError, Problem
+from sim.workload.readers import csv_records
 
 __all__ = ["csv_rows_of"]
 
@@ -17,19 +16,7 @@ def csv_rows_of(data: bytes, file: str, problems: list[Problem]) -> Iterator[tup
     What is broken goes to `problems`. InputError for bytes that are no text.
     """
     text = _decoded(data, file)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
-    before = 0
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.append(Problem(f"this is not valid CSV: {error}", file, before + 1))
-            return
-        line, before = before + 1, reader.line_num
-        if any(cell.strip() for cell in cells):
-            yield line, cells
+    yield from csv_records(text, file, problems, _separator(text))
 
 
 def _decoded(data: bytes, file: str) -> str:

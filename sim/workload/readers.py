@@ -15,7 +15,7 @@ from typing import Any
 from sim.errors import InputError, Problem
 from sim.workload.trace_rows import COLUMNS, REQUIRED, TraceRow, column_problems, shortened
 
-__all__ = ["COLUMNS", "FORMATS", "TraceRow", "parse_csv", "read_trace"]
+__all__ = ["COLUMNS", "FORMATS", "TraceRow", "csv_records", "parse_csv", "read_trace"]
 
 
 def read_trace(path: Path) -> tuple[TraceRow, ...]:
@@ -59,7 +59,7 @@ def _text(data: bytes, file: str) -> str:
 def parse_csv(text: str, file: str) -> tuple[TraceRow, ...]:
     """Rows of a CSV text with a header; `file` is named in the problems."""
     problems: list[Problem] = []
-    lines = _records(text, file, problems)
+    lines = csv_records(text, file, problems)
     header = next(lines, None)
     if header is None:
         raise InputError(problems or [Problem("the trace is empty: it has no header", file=file)])
@@ -94,9 +94,11 @@ class _Place:
         return Problem(rule, self.file, self.line, key, value)
 
 
-def _records(text: str, file: str, problems: list[Problem]) -> Iterator[tuple[int, list[str]]]:
-    """Lines with their cells; blank lines are passed over, a broken line ends the reading."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+def csv_records(
+    text: str, file: str, problems: list[Problem], separator: str = ","
+) -> Iterator[tuple[int, list[str]]]:
+    """Lines with their cells; blank lines are passed over; a broken line is a problem and the last one."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     before = 0
     while True:
         try:

@@ -91,10 +91,11 @@ def _rows(source: Source, settings: Settings, tally: Tally) -> Iterator[tuple[in
     import openpyxl  # here: it takes long to import, and few files are workbooks
     from openpyxl.utils.exceptions import InvalidFileException
 
-    number, book = 0, None
+    number, book, file = 0, None, None
     try:
+        file = source.path.open("rb")  # by its path openpyxl refuses a workbook of another ending
         with _quiet():
-            book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         sheet = _sheet(book, source, settings, tally)
         if (sheet.max_column or 0) > MOST_COLUMNS:
             tally.remark(f"Only the first {MOST_COLUMNS:,} columns of the sheet are read.")
@@ -115,6 +116,8 @@ def _rows(source: Source, settings: Settings, tally: Tally) -> Iterator[tuple[in
     finally:
         if book is not None:
             book.close()
+        if file is not None:
+            file.close()
 
 
 @contextlib.contextmanager
