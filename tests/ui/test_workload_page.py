@@ -45,7 +45,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _page(**address: str) -> AppTest:
     page = AppTest.from_file(PAGE, default_timeout=60)
     page.query_params["question"] = "two"
-    page.session_state["kept"] = {}  # as the frame around every page has it
     for name, value in address.items():
         page.query_params[name] = value
     return page.run()
@@ -121,7 +120,7 @@ def test_the_report_and_the_replay(folder: Path, fleetsim: Callable[..., Outcome
     assert dict(zip(contents["What"], contents["Value"], strict=True))["Card-hours used"] == "5.5"
     assert [one.value for one in page.markdown if one.value.startswith("**When")], "it has dates"
     page.button(key="workload-use-replay").click().run()
-    file = file_of(page.session_state["kept"]["question"])
+    file = file_of(str(page.query_params["question"]))
     assert file is not None
     tree = start_tree(file)
     assert tree["workload"] == {"trace": {"file": "jobs.parquet"}}
@@ -173,7 +172,7 @@ def test_the_model_and_its_way_into_the_question(
     assert "368 in the record" in _said(page)
     page.button(key="workload-use-model").click().run()
     assert not page.exception
-    held = page.session_state["kept"]["edits"]
+    held = str(page.query_params["edits"])
     if held.startswith("at-"):
         held = Path("outputs/.questions", f"{held}.edits").read_text()
     tree = edited(start_tree(Path("scenarios/two.yaml")), decoded(held))
