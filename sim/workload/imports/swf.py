@@ -40,6 +40,11 @@ FIELDS = (
 )
 """The fields of a line, in order."""
 
+_CHECKED = ("job", "submit", "wait", "runtime", "allocated", "requested", "limit", "status")
+"""Fields without which a line says nothing of a job: what is no number there is told."""
+_NAMED = ("user", "queue")
+"""Fields whose numbers become names, beside that of the team. The others are not read."""
+
 STATUS = {
     0: "failed",
     1: "completed",
@@ -131,7 +136,9 @@ def _jobs(
     cells: list[list[str]], numbers: list[int], origin: int | None, team: str, tally: Tally
 ) -> pa.Table:
     columns = {
-        name: decimals(strings(values)) for name, values in zip(FIELDS, zip(*cells, strict=True), strict=True)
+        name: decimals(strings(values))
+        for name, values in zip(FIELDS, zip(*cells, strict=True), strict=True)
+        if name in _CHECKED or name in _NAMED or name == team
     }
     lines = np.array(numbers, dtype=np.int64)
     kept = np.ones(len(lines), dtype=bool)
@@ -142,7 +149,7 @@ def _jobs(
             tally.aside(numbers[row], kind, f"{rule}: {cells[row][place]!r}")
             kept[row] = False
 
-    for name in ("job", "submit", "wait", "runtime", "allocated", "requested", "limit", "status"):
+    for name in _CHECKED:
         refuse(np.isinf(columns[name]), "number", f"field {name} is no number", name)
     job, status = whole(columns["job"]), whole(columns["status"])
     refuse(job <= BAD, "job id", "the job number is no whole number", "job")
