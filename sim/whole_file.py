@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sim.errors import RunError
 
-__all__ = ["lives", "whole_file", "write_whole"]
+__all__ = ["followed", "lives", "whole_file", "write_whole"]
 
 
 @contextlib.contextmanager
@@ -24,7 +24,7 @@ def whole_file(path: Path, what: str, choose: str) -> Iterator[Path]:
     """
     draft = None
     try:
-        place = _followed(path)
+        place = followed(path)
         place.parent.mkdir(parents=True, exist_ok=True)
         # The number of the process, so that two at once do not mix.
         draft = place.with_name(f".{place.name}.{os.getpid()}.part")
@@ -46,8 +46,11 @@ def write_whole(path: Path, data: bytes, what: str, choose: str) -> None:
         draft.write_bytes(data)
 
 
-def _followed(path: Path) -> Path:
-    """Where a link leads, for to replace the link would leave the file behind it as it was."""
+def followed(path: Path) -> Path:
+    """Where a link leads, for to replace the link would leave the file behind it as it was.
+
+    OSError where links lead in a circle.
+    """
     if not path.is_symlink():
         return path
     try:

@@ -185,7 +185,8 @@ def test_the_folder_goes_away_in_mid_run(command: str, numbers: range, inputs: P
 
 
 @pytest.mark.parametrize(
-    "command", [name if name == "import" else pytest.param(name, marks=pytest.mark.long) for name in FILES]
+    "command",
+    [name if name in ("import", "report") else pytest.param(name, marks=pytest.mark.long) for name in FILES],
 )
 def test_a_link_in_the_place_of_the_file(command: str, inputs: Path, tmp_path: Path) -> None:
     """The file behind it is written, whether it was there or not; a circle of links is told."""

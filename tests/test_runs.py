@@ -229,6 +229,7 @@ def test_foreign_folders_are_refused(outputs, made, fleetsim, tmp_path):
     (outputs / "mine" / "manifest.json").write_text("{}")
     (outputs / "0123456789ab").mkdir()
     (outputs / "abcdefabcdef").symlink_to(stranger)
+    (outputs / "bbbbbbbbbbbb").symlink_to("bbbbbbbbbbbb")  # in a circle
     (tmp_path / "outputs" / "linked").symlink_to(stranger.parent)
     bare = outputs / "aaaaaaaaaaaa"
     shutil.copytree(outputs / first, bare)  # the manifest of another run
@@ -236,7 +237,8 @@ def test_foreign_folders_are_refused(outputs, made, fleetsim, tmp_path):
     before = everything(tmp_path)
     for name in (
         stranger, outputs, outputs.parent, tmp_path, "/", ".", "outputs", "latest", outputs / "mine",
-        outputs / "0123456789ab", outputs / "abcdefabcdef", f"outputs/linked/{first}", bare,
+        outputs / "0123456789ab", outputs / "abcdefabcdef", outputs / "bbbbbbbbbbbb",
+        f"outputs/linked/{first}", bare,
         f"outputs/two-jobs-one-card/../two-jobs-one-card/{first}", "..", outputs / second / "charts" / second,
     ):  # fmt: skip
         refused = fleetsim("runs", "delete", name, "--yes")

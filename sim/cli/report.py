@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -97,7 +98,7 @@ def _told(output: Path, data: bytes) -> None:
 
 def _refuse_runs(output: Path) -> None:
     """InputError inside the folder of a run: its manifest names all of its files, and must stay true."""
-    for above in output.absolute().resolve().parents:
+    for above in Path(os.path.realpath(output)).parents:  # which bears links that lead in a circle
         if (above / "manifest.json").exists():
             rule = "a page is not written into the folder of a run, whose manifest names all that is in it"
             raise InputError(Problem(rule, key="--output", value=str(output)))

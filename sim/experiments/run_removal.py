@@ -48,8 +48,9 @@ def removable(folder: Path, out: Path) -> Held:
     shown = str(folder)
     if ".." in folder.parts:
         raise InputError(Problem("a run is named without ..", value=shown))
-    base = out.resolve()
-    place = folder.resolve()
+    # `realpath`, for it bears links that lead in a circle; they are refused as links below
+    base = Path(os.path.realpath(out))
+    place = Path(os.path.realpath(folder))
     inside = place.parent.parent == base and not folder.is_symlink() and not folder.parent.is_symlink()
     if not inside:
         rule = f"only folders SCENARIO/RUN below {out} are deleted, and no links"

@@ -20,6 +20,7 @@ from sim.measure.case import Case
 from sim.measure.machine import Card
 from sim.measure.outcome import Done, OutOfMemory
 from sim.model.hardware import LanguageModel
+from sim.whole_file import followed
 
 __all__ = ["COLUMNS", "OOM", "SKIPPED", "SOURCE", "RowFile", "is_out_of_memory", "row_of"]
 
@@ -213,7 +214,7 @@ class RowFile:
         fresh = ""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            target = self._path.resolve()  # a link stays a link
+            target = followed(self._path)  # a link stays a link
             with tempfile.NamedTemporaryFile(
                 "wb", dir=target.parent, prefix=f".{target.name}-", delete=False
             ) as file:
