@@ -520,6 +520,9 @@ def test_the_command_against_a_run(fleetsim, tmp_path, write):
     )
     assert told.code == 0, told.err
     assert "strategy 'two nodes', replication 0" in told.out
+    assert "--strategy NAME takes another" not in told.out
+    unnamed = fleetsim("reconcile", write(invoice(*GOOD)), "--run", folder)
+    assert "It is the first of 2 in the run; --strategy NAME takes another." in " ".join(unnamed.out.split())
     told = fleetsim("reconcile", write(invoice(*GOOD)), "--run", folder, "--strategy", "three", "--strict")
     assert told.code == 2
     assert "known: two nodes, several" in told.err

@@ -161,7 +161,7 @@ def test_what_is_no_workbook_is_refused(tmp_path, monkeypatch, write):
             read_invoice(place)
     with zipfile.ZipFile(place, "w") as archive:
         archive.writestr("invoice.csv", HEAD)
-    with pytest.raises(InputError, match=r"zip archive and no \.xlsx workbook"):
+    with pytest.raises(InputError, match="zip archive and no workbook"):
         read_invoice(place)
     with zipfile.ZipFile(place, "w") as archive, zipfile.ZipFile(whole) as good:
         for name in good.namelist():

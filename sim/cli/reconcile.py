@@ -111,6 +111,8 @@ def _ledger(
         stored = open_run(run_folder(run))
         name = stored.strategies[strategy_number(stored.question, strategy)]
         note = f"The ledger is that of strategy {name!r}, replication {replication}."
+        if strategy is None and len(stored.strategies) > 1:
+            note += f" It is the first of {len(stored.strategies)} in the run; --strategy NAME takes another."
         return ledger_of(stored, name, replication), stored.question.catalog.offers, (note,)
     if replication:
         rule = "leases alone are billed without a run, so there are no replications: give a --run"

@@ -10,16 +10,14 @@ import contextlib
 import io
 import re
 import warnings
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 from sim.errors import InputError, Problem
+from sim.workload.imports.workbook_parts import BROKEN, workbook_parts
 
 __all__ = ["ZIP", "sheet_rows"]
 
@@ -29,12 +27,6 @@ MOST_UNPACKED = 2**28
 """Bytes of an unpacked workbook at most."""
 MOST_ROWS, MOST_COLUMNS = 200_000, 256
 """Of a sheet that is an invoice."""
-
-_BROKEN = (
-    *(zipfile.BadZipFile, ParseError, zlib.error, OSError, EOFError, NotImplementedError),
-    *(KeyError, ValueError, TypeError, AttributeError, IndexError, RuntimeError),
-)
-"""What openpyxl raises for a workbook that is damaged or none."""
 
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 """Parts of a number format that are no placeholders."""
@@ -62,7 +54,7 @@ def sheet_rows(
                 formulas += made
                 if any(text.strip() for text in texts):
                     found.append((number, texts))
-    except _BROKEN as error:
+    except BROKEN as error:
         what = " ".join(str(error).split())[:200]
         rule = f"the workbook cannot be read on: {type(error).__name__} {what}"
         raise InputError(Problem(rule, file, number or None)) from None
@@ -75,14 +67,7 @@ def sheet_rows(
 
 
 def _check_size(data: bytes, file: str) -> None:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise InputError(Problem(f"the workbook is damaged: {error}", file)) from None
-    if "[Content_Types].xml" not in {part.filename for part in parts}:
-        raise InputError(Problem("this is a zip archive and no .xlsx workbook", file))
-    if sum(part.file_size for part in parts) > MOST_UNPACKED:
+    if sum(part.file_size for part in workbook_parts(io.BytesIO(data), file)) > MOST_UNPACKED:
         raise InputError(Problem("the workbook is too large: save the sheet as CSV", file))
 
 

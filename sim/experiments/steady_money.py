@@ -81,10 +81,11 @@ def _by_luck(made: Sequence[Charge], known: Sequence[Charge]) -> tuple[_Counted,
     bursts = Counter(_key(one) for one in made if one.lease == "burst")
     standing = Counter(_key(one) for one in made if one.lease != "burst")
     standing.subtract(_key(one) for one in known)
-    return tuple(  # type: ignore[return-value]
-        {key: (examples[key], times) for key, times in counted.items() if times}
-        for counted in (standing, bursts)
-    )
+
+    def counted(times: Counter[_Key]) -> _Counted:
+        return {key: (examples[key], number) for key, number in times.items() if number}
+
+    return counted(standing), counted(bursts)
 
 
 def _key(charge: Charge) -> _Key:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-import zipfile
-import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +22,7 @@ from sim.workload.imports.mapping import plan_for
 from sim.workload.imports.settings import Settings
 from sim.workload.imports.source import Source
 from sim.workload.imports.tally import Tally
+from sim.workload.imports.workbook_parts import BROKEN, workbook_parts
 
 __all__ = ["read_excel", "read_parquet"]
 
@@ -36,19 +34,6 @@ MOST_CELL = 2**12
 """Bytes of a cell of a Parquet file, on average, at most."""
 MOST_ROWS = 100_000_000
 """Rows of a Parquet file at most."""
-
-_BROKEN = (
-    *(
-        zipfile.BadZipFile,
-        ParseError,
-        zlib.error,
-        OSError,
-        EOFError,
-        NotImplementedError,
-    ),
-    *(KeyError, ValueError, TypeError, AttributeError, IndexError, RuntimeError),
-)
-"""What openpyxl raises for a workbook that is damaged or none."""
 
 
 def read_excel(source: Source, settings: Settings, tally: Tally) -> Iterator[pa.Table]:
@@ -74,13 +59,7 @@ def read_excel(source: Source, settings: Settings, tally: Tally) -> Iterator[pa.
 
 
 def _check_size(source: Source) -> None:
-    try:
-        with zipfile.ZipFile(source.path) as archive:
-            parts = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise InputError(Problem(f"the workbook is damaged: {error}", source.name)) from None
-    if "[Content_Types].xml" not in {part.filename for part in parts}:
-        raise InputError(Problem("this is a zip archive and no workbook: unpack it first", source.name))
+    parts = workbook_parts(source.path, source.name)
     strings = sum(part.file_size for part in parts if "sharedstrings" in part.filename.lower())
     if sum(part.file_size for part in parts) > MOST_UNPACKED or strings > MOST_STRINGS:
         raise InputError(Problem("the workbook is too large: save the sheet as CSV", source.name))
@@ -109,7 +88,7 @@ def _rows(source: Source, settings: Settings, tally: Tally) -> Iterator[tuple[in
                 number += 1
                 if any(cell is not None for cell in row):
                     yield number, [_text(cell) for cell in row]
-    except (*_BROKEN, InvalidFileException) as error:
+    except (*BROKEN, InvalidFileException) as error:
         what = f"{type(error).__name__} {error}"[:200]
         rule = f"the workbook cannot be read on: {what}"
         raise InputError(Problem(rule, source.name, number or None)) from None
