@@ -57,6 +57,25 @@ FLAGS = [
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 """The page after a script has run to its end."""
 
+STILL = """([idle, still]) => {
+  if (!window.watchedForStillness) {
+    window.watchedForStillness = true;
+    window.lastMoved = performance.now();
+    const moved = () => { window.lastMoved = performance.now(); };
+    new MutationObserver(moved).observe(document.body, {childList: true, subtree: true});
+  }
+  if (!document.querySelector(idle) || document.querySelector('[data-stale="true"]'))
+    window.lastMoved = performance.now();
+  return performance.now() - window.lastMoved >= still;
+}"""
+"""Whether no script has run, and nothing came or went, for some milliseconds.
+
+A script that has ended is not yet a page that is drawn: for a moment a box that moved stands twice, at its
+old place and at the new one, and a locator that means one finds two.
+"""
+
+STILL_MS = 150
+
 BOXES = """() => {
   const canvas = document.createElement('canvas'); canvas.width = canvas.height = 40;
   const pen = canvas.getContext('2d', {willReadFrequently: true});
@@ -183,8 +202,9 @@ class Visitor:
         began = time.perf_counter()
         path = "" if place == PAGES[0].key else place  # the first page has no name in the address
         self.page.goto(f"{self.url}/{path}?{urlencode(query)}")
+        seconds = self._drawn(began, timeout_s)
         self.settled(timeout_s)
-        return time.perf_counter() - began
+        return seconds
 
     def walk(self, name: str, timeout_s: float = 60) -> float:
         """Click a page in the menu and wait until it is drawn; seconds."""
@@ -193,8 +213,9 @@ class Visitor:
         place = link.evaluate("one => one.pathname")
         link.click()
         self.page.wait_for_url(lambda url: urlsplit(url).path == place, timeout=1000 * timeout_s)
+        seconds = self._drawn(began, timeout_s)
         self.settled(timeout_s)
-        return time.perf_counter() - began
+        return seconds
 
     def menu(self, name: str) -> Locator:
         """The link to a page in the menu."""
@@ -206,11 +227,25 @@ class Visitor:
         self.page.wait_for_timeout(300)  # until the browser has asked for the page
         self.settled(timeout_s)
 
+    def fill(self, box: Locator, text: str, press: str = "Tab", timeout_s: float = 60) -> None:
+        """Type into a box of the question; wait until the address holds the edit and the page is still."""
+        before = self.page.url
+        box.fill(text)
+        box.press(press)
+        self.page.wait_for_url(lambda url: url != before, timeout=1000 * timeout_s)
+        self.settled(timeout_s)
+
     def settled(self, timeout_s: float = 60) -> None:
-        """Wait until the script of the page has run to its end, and see that nothing went wrong."""
+        """Wait until the page is drawn and nothing on it moves, and see that nothing went wrong."""
+        self._drawn(0, timeout_s)
+        self.page.wait_for_function(STILL, arg=[IDLE, STILL_MS], timeout=1000 * timeout_s)
+        assert self.page.get_by_test_id("stException").count() == 0, self.page.inner_text("body")
+
+    def _drawn(self, began: float, timeout_s: float) -> float:
+        """Wait until the script of the page has run to its end; seconds since `began`, of `perf_counter`."""
         self.page.locator("h1").first.wait_for(timeout=1000 * timeout_s)
         self.page.locator(IDLE).wait_for(timeout=1000 * timeout_s)
-        assert self.page.get_by_test_id("stException").count() == 0, self.page.inner_text("body")
+        return time.perf_counter() - began
 
     def query(self, name: str) -> str | None:
         """A part of the address."""

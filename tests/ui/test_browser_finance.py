@@ -98,5 +98,5 @@ def test_a_study_goes_on_over_a_refresh(visitor: Visitor) -> None:
     expect(visitor.page).to_have_url(re.compile(r"[?&]job="), timeout=60_000)  # the server has taken it
     visitor.page.reload()
     visitor.settled()
-    expect(visitor.page.get_by_text("Options considered")).to_be_visible(timeout=240_000)
+    expect(visitor.page.get_by_text("Options considered").first).to_be_visible(timeout=240_000)
     expect(visitor.page.get_by_test_id("stAlert").first).to_contain_text("Rent")

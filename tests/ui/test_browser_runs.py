@@ -35,9 +35,11 @@ def test_from_a_question_to_its_decision_and_its_files(visitor: Visitor, tmp_pat
     page = visitor.page
     visitor.open("compare", question="four-to-eight")
     # The worked example is there before anything is run.
-    expect(page.get_by_role("heading", name="Decision")).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading", name="Decision").first).to_be_visible(timeout=30_000)
     _ask(visitor, 2, 11)
-    expect(page.get_by_text(re.compile("2 replications a strategy, seed 11"))).to_be_visible(timeout=240_000)
+    expect(page.get_by_text(re.compile("2 replications a strategy, seed 11")).first).to_be_visible(
+        timeout=240_000
+    )
     visitor.settled()
     told = page.get_by_test_id("stAlert").first
     expect(told).to_contain_text("Rent")
@@ -49,7 +51,9 @@ def test_from_a_question_to_its_decision_and_its_files(visitor: Visitor, tmp_pat
     sentence = told.inner_text()
     page.reload()
     visitor.settled()
-    expect(page.get_by_text(re.compile("2 replications a strategy, seed 11"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("2 replications a strategy, seed 11")).first).to_be_visible(
+        timeout=60_000
+    )
     assert page.get_by_test_id("stAlert").first.inner_text() == sentence
     files = {
         name: visitor.saved(page.get_by_role("button", name=re.compile(name)).first.click, tmp_path / name)
@@ -71,16 +75,16 @@ def test_a_refresh_in_mid_run_loses_nothing_and_stop_ends_it(visitor: Visitor, s
     visitor.open("compare", question="four-to-eight")
     _ask(visitor, LONG, 12)
     progress = page.get_by_test_id("stProgress")
-    expect(progress.get_by_text(re.compile(r"\d+ of 12,000 runs"))).to_be_visible(timeout=60_000)
+    expect(progress.get_by_text(re.compile(r"\d+ of 12,000 runs")).first).to_be_visible(timeout=60_000)
     job = visitor.query("job")
     assert job
     page.reload()
-    expect(progress.get_by_text(re.compile(r"\d+ of 12,000 runs"))).to_be_visible(timeout=60_000)
+    expect(progress.get_by_text(re.compile(r"\d+ of 12,000 runs")).first).to_be_visible(timeout=60_000)
     assert visitor.query("job") == job
     # The intervals are shown while they narrow.
-    expect(page.get_by_text(re.compile("narrow as more are done"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("narrow as more are done")).first).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text(re.compile("stopped. What was finished before is kept"))).to_be_visible(
+    expect(page.get_by_text(re.compile("stopped. What was finished before is kept")).first).to_be_visible(
         timeout=60_000
     )
     visitor.settled()
@@ -97,19 +101,19 @@ def test_two_people_and_a_queue(browser: Browser, served: Served) -> None:
         _ask(one, LONG, 20 + number)
     first, second, third = (one.page.get_by_test_id("stProgress") for one in people)
     for progress in (first, second):
-        expect(progress.get_by_text(re.compile(r"\d+ of 12,000 runs"))).to_be_visible(timeout=90_000)
-    expect(third.get_by_text(re.compile("waiting for its turn"))).to_be_visible(timeout=30_000)
+        expect(progress.get_by_text(re.compile(r"\d+ of 12,000 runs")).first).to_be_visible(timeout=90_000)
+    expect(third.get_by_text(re.compile("waiting for its turn")).first).to_be_visible(timeout=30_000)
     # Somebody else's link shows the same command, and the page stays quick while two of them run.
     guest = Visitor.of(browser, served.url)
     job = people[0].query("job")
     assert job is not None
     guest.open("compare", job=job)
-    expect(guest.page.get_by_test_id("stProgress")).to_be_visible(timeout=30_000)
+    expect(guest.page.get_by_test_id("stProgress").first).to_be_visible(timeout=30_000)
     guest.page.get_by_role("button", name="Stop", exact=True).click()
-    expect(third.get_by_text(re.compile(r"\d+ of 12,000 runs"))).to_be_visible(timeout=90_000)
+    expect(third.get_by_text(re.compile(r"\d+ of 12,000 runs")).first).to_be_visible(timeout=90_000)
     for one in people[1:]:
         one.page.get_by_role("button", name="Stop", exact=True).click()
-        expect(one.page.get_by_text(re.compile("What was finished before is kept"))).to_be_visible(
+        expect(one.page.get_by_text(re.compile("What was finished before is kept")).first).to_be_visible(
             timeout=60_000
         )
     for one in (*people, guest):

@@ -50,10 +50,12 @@ def test_the_first_progress_comes_soon(visitor: Visitor) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
     clicked = time.perf_counter()
     progress = page.get_by_test_id("stProgress").get_by_text(re.compile(r"\d+ of \d+ runs"))
-    expect(progress).to_be_visible(timeout=60_000)
+    expect(progress.first).to_be_visible(timeout=60_000)
     first = time.perf_counter() - clicked
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text(re.compile("What was finished before is kept"))).to_be_visible(timeout=60_000)
+    expect(page.get_by_text(re.compile("What was finished before is kept")).first).to_be_visible(
+        timeout=60_000
+    )
     assert within(FIRST_PROGRESS_S, "from Run to the first progress", first)
 
 
@@ -65,7 +67,7 @@ def test_ten_thousand_jobs_are_drawn_in_time(visitor: Visitor, served: Served) -
     (served.folder / "scenarios" / "longer.yaml").write_text(longer, encoding="utf-8")
     visitor.open("timeline", question="longer", lang="en")
     canvas = page.get_by_test_id("stVegaLiteChart").locator("canvas, svg").first
-    expect(canvas).to_be_visible(timeout=180_000)
+    expect(canvas.first).to_be_visible(timeout=180_000)
     visitor.settled()
     trace = next((served.folder / "outputs" / ".timelines").glob("*.parquet"))
     import pyarrow.parquet as pq
@@ -76,11 +78,11 @@ def test_ten_thousand_jobs_are_drawn_in_time(visitor: Visitor, served: Served) -
     page.get_by_role("radio", name="whole run").or_(
         page.get_by_role("button", name="whole run")
     ).first.click()
-    expect(page.get_by_text(re.compile("shows the shares of its time"))).to_be_visible(timeout=30_000)
+    expect(page.get_by_text(re.compile("shows the shares of its time")).first).to_be_visible(timeout=30_000)
     visitor.settled()
-    expect(canvas).to_be_visible(timeout=30_000)
+    expect(canvas.first).to_be_visible(timeout=30_000)
     assert within(TIMELINE_S, f"timeline of {jobs:,} jobs, all of it", time.perf_counter() - began)
     # A fresh look, from the trace on disk.
     fresh = visitor.open("timeline", question="longer")
-    expect(canvas).to_be_visible(timeout=30_000)
+    expect(canvas.first).to_be_visible(timeout=30_000)
     assert within(TIMELINE_S, f"timeline of {jobs:,} jobs, opened anew", fresh)
