@@ -28,6 +28,7 @@ from sim.load_uncertain import plain, uncertain_problems
 from sim.model.contract import PriceChoice
 from sim.model.scenario import Scenario
 from sim.workload.readers import FORMATS, TraceRow, read_trace
+from sim.workload.recorded_when import RecordedWhen, recorded_when
 
 __all__ = ["Question", "dump", "json_schema", "load", "load_text", "schema_text"]
 
@@ -50,6 +51,8 @@ class Question:
     """The command line's choice, which goes before words and defaults of the scenario."""
     folder: Path | None = None
     """Where files that the scenario names are looked for; None for a text without a folder."""
+    recorded: RecordedWhen | None = None
+    """When the trace was recorded; None without a trace that says so."""
 
     @property
     def performance_source(self) -> str:
@@ -185,7 +188,9 @@ def _question(
     if problems:
         raise InputError(_in_order(problems, files))
     assert scenario is not None  # noqa: S101 - without a scenario there is a problem
-    return Question(scenario, trace, catalog, path, folder=folder)
+    asked = scenario.workload.trace
+    recorded = None if asked is None or folder is None else recorded_when(folder / asked.file)
+    return Question(scenario, trace, catalog, path, folder=folder, recorded=recorded)
 
 
 def _validated(tree: Node) -> tuple[Scenario | None, list[Problem]]:

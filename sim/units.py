@@ -80,6 +80,9 @@ def parse_duration(text: str) -> Micros:
     """Read `10min`, `4h`, `365d`, `1h 30min`, `0s`. Raises ValueError with the known units."""
     position, total = 0, Decimal(0)
     lowered = text.strip().lower()
+    if lowered.startswith("-") and parse_duration(lowered.lstrip("- ")) >= 0:
+        msg = "a duration may not be below 0"
+        raise ValueError(msg)
     while position < len(lowered):
         piece = _PIECE.match(lowered, position)
         if piece is None or piece[2] not in _UNITS:
@@ -110,9 +113,12 @@ def format_duration(micros: Micros) -> str:
 
 def parse_rate(text: str) -> float:
     """Read `6/day`, `3/week`, `0.5/h`; returns events per microsecond."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*/\s*([a-z]+)\s*", text.lower())
+    match = re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*/\s*([a-z]+)\s*", text.lower())
     if match is None or match[2] not in _RATE_UNITS:
         msg = "a rate is a number per unit of time, such as 6/day, 3/week or 0.5/h"
+        raise ValueError(msg)
+    if match[1].startswith("-"):
+        msg = "a rate may not be below 0"
         raise ValueError(msg)
     return _finite(match[1]) / _RATE_UNITS[match[2]]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sim.errors import RunError
 
-__all__ = ["followed", "lives", "whole_file", "write_whole"]
+__all__ = ["followed", "is_device", "lives", "whole_file", "write_whole"]
 
 
 @contextlib.contextmanager
@@ -19,11 +19,15 @@ def whole_file(path: Path, what: str, choose: str) -> Iterator[Path]:
     """A draft beside `path`, to be written in the block, which takes its place where the block succeeds.
 
     The folder is made where it is not there. Through a link, the file that it leads to is written. Whatever
-    goes wrong, what stood at `path` stays. Raises RunError `<what> cannot be written to <path>: <why>;
-    <choose>` where the disk does not take it.
+    goes wrong, what stood at `path` stays. A device or a pipe is written itself, without a draft: a file put
+    in the place of /dev/null would harm all programs. Raises RunError `<what> cannot be written to <path>:
+    <why>; <choose>` where the disk does not take it.
     """
     draft = None
     try:
+        if is_device(path):
+            yield path
+            return
         place = followed(path)
         place.parent.mkdir(parents=True, exist_ok=True)
         # The number of the process, so that two at once do not mix.
@@ -57,6 +61,11 @@ def followed(path: Path) -> Path:
         return path.resolve()
     except RuntimeError:  # a circle of links
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+
+
+def is_device(path: Path) -> bool:
+    """Whether a device, a pipe or a socket is there, or behind a link; OSError as `Path.exists` raises it."""
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def _clear_away(place: Path) -> None:

@@ -1,8 +1,10 @@
-"""Two fixtures that many tests share: a question small enough for a pencil, and the command line."""
+"""What many tests share: a question small enough for a pencil, the command line, and runs without charts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +32,22 @@ experiment: {replications: 2, seed: 1}
 """One card: the second job waits an hour. 2,800 CNY a month; a year costs 12 x 2,800 x 0.80 = 26,880."""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage among what collecting makes: millions of objects that stay to the end.
+
+    Looking through them again and again took a third of the time of collecting. What tests make is
+    searched as ever, so what one forgets to close is still told.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a command left behind."""
@@ -46,6 +64,25 @@ def two_jobs(tmp_path: Path) -> Path:
     file = tmp_path / "two.yaml"
     file.write_text(TWO_JOBS)
     return file
+
+
+@contextmanager
+def without_charts() -> Iterator[None]:
+    """Comparisons and advice are stored without pictures, for tests that look at other things.
+
+    Drawing takes longer than a small study; `test_report.py` and `test_recommend.py` look at the pictures.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for place in ("save", "advice"):
+            patch.setattr(f"sim.report.{place}.render", lambda _: {})
+        yield
+
+
+@pytest.fixture
+def no_charts() -> Iterator[None]:
+    """The same for a whole test."""
+    with without_charts():
+        yield
 
 
 @pytest.fixture

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "SMALL", "bytes_below", "fleetsim_child", "kept", "run_folder"]
+import pytest
+
+from sim.cli import main
+from tests.conftest import without_charts
+
+__all__ = ["ROOT", "SMALL", "bytes_below", "fleetsim_child", "fleetsim_here", "kept", "run_folder"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -38,16 +45,19 @@ experiment: {replications: 6, seed: 0}
 
 CHILD = """
 import sys
-import sim.report.save
 from sim.experiments import parallel
 parallel.SERIAL_BELOW_S = 0.0  # workers are started, however short the work
 if not {charts}:
+    import sim.report.save
     sim.report.save.render = lambda _: {{}}  # charts take longer than all else
 {before}
 from sim.cli import main
 main(sys.argv[1:])
 """
-"""The command line with workers of its own; `before`: what is done first; `charts`: whether any are drawn."""
+"""The command line with workers of its own; `before`: what is done first; `charts`: whether any may be drawn.
+
+Where a command is refused before it draws, `charts` saves the import of what draws.
+"""
 
 
 def fleetsim_child(
@@ -74,6 +84,18 @@ def fleetsim_child(
         check=False,
         **more,
     )
+
+
+def fleetsim_here(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line in this process, without charts: the same files, and nothing to import again.
+
+    For what leaves this process whole; limits, lost rights, kills and changed modules need a child.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    with without_charts(), redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ending:
+        main([str(argument) for argument in arguments])
+    code = int(ending.value.code or 0)
+    return subprocess.CompletedProcess([*map(str, arguments)], code, out.getvalue(), err.getvalue())
 
 
 def kept(out: Path) -> list[str]:

@@ -200,10 +200,17 @@ def test_groups_sum_their_jobs() -> None:
 
 
 def test_the_hourly_alternative() -> None:
-    """2,800 a month over 720 h is 3.888..., the burst price for all where there is burst."""
+    """2,800 a month over 730 h is 3.8356, the burst price for all where there is burst.
+
+    A contract that falls back to hours at its end has a price by the hour: 2,800 / 720 is 3.8889.
+    """
     standing = {"leases": [{"offer": "a100-40g-custom", "plan": "annual"}]}
     asked = scenario(strategy=standing)
     own = hourly_alternative(asked, asked.strategies[0], OFFERS)
+    assert own.prices == {"a100-40g-custom": Fraction(2800, 730)}
+    assert "a100-40g-custom 3.835616" in own.sentence
+    falls = scenario(strategy={"leases": [{**standing["leases"][0], "terms": {"expiry": "hourly"}}]})
+    own = hourly_alternative(falls, falls.strategies[0], OFFERS)
     assert own.prices == {"a100-40g-custom": Fraction(2800, 720)}
     burst = {"offer": "h100-mig", "max": 1, "rent_when_wait_over": "1h", "price": "high"}
     asked = scenario(strategy={**standing, "burst": burst})

@@ -26,7 +26,7 @@ from sim.report.plots_style import png
 from sim.ui.language import catalogue
 from sim.ui.question_store import FIRST
 from sim.ui.routes import PAGES
-from sim.ui.state import WORKED
+from sim.ui.shown import WORKED
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -33,6 +33,7 @@ def compare(fleetsim: Command, file: Path, *more: object) -> Outcome:
 
 
 class TestCompare:
+    @pytest.mark.usefixtures("no_charts")
     def test_json_is_one_document_with_the_agreed_names(self, fleetsim: Command, two_jobs: Path) -> None:
         done = compare(fleetsim, two_jobs, "--format", "json")
         assert (done.code, done.err) == (0, "")
@@ -59,6 +60,7 @@ class TestCompare:
         assert (folder / "comparison.json").is_file()
         assert list(folder.glob("charts/*.png"))
 
+    @pytest.mark.usefixtures("no_charts")
     def test_options_change_the_question(self, fleetsim: Command, two_jobs: Path) -> None:
         changed = ("--set", "strategies.0.leases.0.plan=monthly", "--seed", 7, "--replications", 3)
         done = compare(fleetsim, two_jobs, "--format", "json", *changed, "--baseline", "two cards, monthly")
@@ -67,6 +69,7 @@ class TestCompare:
         assert document["strategies"][0]["metrics"]["committed_cost_cny"]["mean"] == 2_800
         assert {d["baseline"] for d in document["differences"]} == {"two cards, monthly"}
 
+    @pytest.mark.usefixtures("no_charts")
     def test_the_price_option_picks_an_end_of_the_range(self, fleetsim: Command, two_jobs: Path) -> None:
         machine = ("--set", "strategies.0.leases.0.offer=a100-40g-8x")
         found = []
@@ -84,6 +87,7 @@ class TestCompare:
         assert (done.code, done.out) == (2, "")
         assert "100000" in done.err
 
+    @pytest.mark.usefixtures("no_charts")
     def test_progress_as_json_lines_goes_to_stderr(self, fleetsim: Command, two_jobs: Path) -> None:
         done = compare(fleetsim, two_jobs, "--format", "json", "--progress", "json")
         lines = [json.loads(line) for line in done.err.splitlines()]

@@ -134,3 +134,10 @@ def test_terms_of_the_scenario_count_as_stated():
     texts = told(lease(plan="monthly"), terms={"month": "calendar", "payment": "advance"})
     assert "Prepaid periods are paid on their first day (as the terms say)." in texts
     assert any("local time (as the terms say)" in text for text in texts)
+
+
+def test_a_word_in_capitals_keeps_them_behind_the_name_of_a_lease():
+    taxed = lease(terms={"tax": {"rate": "0.06"}})
+    found = told(taxed, lease(count=2))
+    assert any(": VAT of 6 % is" in text for text in found)
+    assert any(": prices are taken as published" in text for text in found)

@@ -73,6 +73,29 @@ def test_an_invoice_is_the_sum_of_its_lines() -> None:
     )
 
 
+def test_an_invoice_names_a_line_that_is_not_there() -> None:
+    """744.00 and 5.00 are there, and the invoice has a line 7 of which nobody knows the amount."""
+    book = in_order()
+    (whole,) = book.invoices
+    found = told(replace(book, invoices=(replace(whole, charges=(0, 1, 7), total=D("750.00")),)))
+    assert found == (
+        "the invoice of idc10000 for 2026-01 names line 7, which is not there",
+        "the invoice of idc10000 for 2026-01 is not the sum of its lines",
+        "lines 749.00, invoices 750.00 and cash 749.00 differ",
+    )
+
+
+def test_an_invoice_of_none_but_missing_lines() -> None:
+    book = in_order()
+    (whole,) = book.invoices
+    more = replace(whole, charges=(8, 9), total=D("0.00"))
+    assert told(replace(book, invoices=(whole, more))) == (
+        "the invoice of idc10000 for 2026-01 names line 8, which is not there",
+        "the invoice of idc10000 for 2026-01 names line 9, which is not there",
+        "the invoice of idc10000 for 2026-01 has lines of []",
+    )
+
+
 def test_an_invoice_is_of_one_provider_and_month() -> None:
     book = in_order()
     (whole,) = book.invoices

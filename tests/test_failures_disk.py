@@ -6,6 +6,8 @@ nothing, one card in a machine of its own whose data disk does not move along.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from sim.engine import run
@@ -13,9 +15,11 @@ from sim.model.failures import CheckpointSpec, Snapshots
 from sim.model.fleet import FleetPlan, ForcedFailure, LeaseSpan
 from sim.model.job import JobSet
 from sim.model.records import RunLog
+from sim.model.sharing import SpeedCurve
 from sim.streams import Streams
 from sim.units import HOUR, MINUTE, SECOND
 from tests.build import OFFER, failures, job_set, option, plan, pool, rates
+from tests.sharing_cases import EQUAL_PARTS, HARMLESS, needing, played, shared, sharing
 
 STREAMS = Streams(7)
 ROLLBACK = 30 * SECOND
@@ -186,3 +190,38 @@ def test_a_loss_while_the_job_waited_is_not_undone_by_a_later_snapshot() -> None
     expected = [("gpu_reset", 7, 0.5, 0), ("node", 0, 0.2, 7), ("done", 20, 0, 0)]
     assert [row[0] for row in mine] == [row[0] for row in expected]
     assert [row[1:] for row in mine] == [pytest.approx(row[1:]) for row in expected]
+
+
+def test_a_snapshot_brings_back_what_all_jobs_of_a_shared_card_had_saved() -> None:
+    # Two at half speed, a checkpoint for each hour of work: one in two hours. The machine fails at 11.5 h
+    # without its disk; the snapshot of 8 h knows of 4 h of work of each, which took 8 h. From 12.5 h on
+    # 16 h of work are left of each. At 30.5 h it fails again: the snapshot of 24 h knows of the five that
+    # were saved since, at 22.5 h; 11 h of work are left from 31.5 h on.
+    log = beside((11.5, "node", 1), (30.5, "node", 1))
+    times = [(a.ended, a.work_us / HOUR, a.lost_us / HOUR, a.voided_card_us, a.card_us) for a in log.attempts]
+    assert times[:2] == [("node", 8, 3.5, 0, 11.5 * HOUR / 2)] * 2
+    assert times[2:4] == [("node", 10, 8, 0, 9 * HOUR)] * 2
+    assert times[4:] == [("done", 22, 0, 0, 11 * HOUR)] * 2
+    assert [job.end_us for job in log.jobs] == [round(53.5 * HOUR)] * 2
+
+
+def test_a_snapshot_of_an_earlier_stay_brings_back_its_part_of_a_shared_card() -> None:
+    # Two that do not slow each other have half of the card's time each. A reset at 11.5 h ends a stay with
+    # 11 h saved, 5.5 h of card-time; they go on at once. The machine fails at 12 h: the snapshot of 8 h knows
+    # of 8 h, 4 h of card-time. So 1.5 h of it are destroyed, and 12 h of work are left from 13 h on.
+    log = beside((11.5, "gpu_reset", 0), (12, "node", 1), curve=HARMLESS)
+    assert (
+        rows(log) == [("gpu_reset", 11, 0.5, 0)] * 2 + [("node", 0, 0.5, 1.5)] * 2 + [("done", 12, 0, 0)] * 2
+    )
+    assert [job.end_us for job in log.jobs] == [25 * HOUR] * 2
+
+
+def beside(*blows: tuple[float, str, float], curve: SpeedCurve = EQUAL_PARTS) -> RunLog:
+    """Two jobs of 20 h on a machine of one card, at half speed by default; a checkpoint an hour of work, a
+    snapshot each 8 h. Failures (hour, kind, hours down); the disk stays behind."""
+    forced = tuple(at(hour, kind, down=down) for hour, kind, down in blows)
+    model = failures(snapshots=Snapshots(8 * HOUR, 0, True))
+    leases = [LeaseSpan(0, 1, 0, None, disk_kept=False)]
+    cards = shared(1, sharing(curve=curve, recorded=Fraction(1)), leases=leases, model=model)
+    spec = plan(cards, checkpoint=CheckpointSpec(HOUR, 0), forced=forced)
+    return played(spec, job_set([(0, 20), (0, 20)]), needing())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults_kit import SMALL, bytes_below, fleetsim_child, kept, run_folder
+from tests.faults_kit import SMALL, bytes_below, fleetsim_child, fleetsim_here, kept, run_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits and mounts of POSIX systems")
 
@@ -29,7 +29,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(study: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What the study leaves where nothing goes wrong."""
     out = tmp_path_factory.mktemp("whole")
-    done = fleetsim_child("compare", study, "--out", out, "--jobs", 1)
+    done = fleetsim_here("compare", study, "--out", out, "--jobs", 1)
     assert done.returncode == 0, done.stderr
     assert len(kept(out)) == 12
     return bytes_below(run_folder(out))
@@ -65,7 +65,7 @@ def nothing_half_written(out: Path) -> None:
 
 def goes_on(study: Path, out: Path, whole: dict[str, str]) -> None:
     """The same command where there is room: the same bytes."""
-    done = fleetsim_child("compare", study, "--out", out, "--jobs", 1)
+    done = fleetsim_here("compare", study, "--out", out, "--jobs", 1)
     assert done.returncode == 0, done.stderr
     assert "damaged" not in done.stderr
     assert bytes_below(run_folder(out)) == whole
@@ -73,7 +73,7 @@ def goes_on(study: Path, out: Path, whole: dict[str, str]) -> None:
 
 def test_a_full_disk(study: Path, whole: dict[str, str], small_disk: Path) -> None:
     out = small_disk / "out"
-    done = fleetsim_child("compare", study, "--out", out, "--jobs", 1, "--format", "json")
+    done = fleetsim_here("compare", study, "--out", out, "--jobs", 1, "--format", "json")
     text = refused(done, 1)
     assert "No space left on device; free some space or choose another --out DIR" in text
     nothing_half_written(out)
@@ -103,7 +103,7 @@ def test_a_limit_on_the_size_of_files(study: Path, whole: dict[str, str], tmp_pa
 
 def test_a_read_only_disk(study: Path, small_disk: Path) -> None:
     assert mount("-o", "remount,ro", small_disk) == 0
-    text = refused(fleetsim_child("compare", study, "--out", small_disk / "out", "--jobs", 1), 2)
+    text = refused(fleetsim_here("compare", study, "--out", small_disk / "out", "--jobs", 1), 2)
     assert "--out: results cannot be written below this folder: Read-only file system" in text
 
 
@@ -111,7 +111,7 @@ def test_a_read_only_disk(study: Path, small_disk: Path) -> None:
 def test_places_where_nothing_can_be_written(study: Path, place: str) -> None:
     if not Path(place).parent.exists():
         pytest.skip("this system has no such place")
-    text = refused(fleetsim_child("compare", study, "--out", place, "--jobs", 1), 2)
+    text = refused(fleetsim_here("compare", study, "--out", place, "--jobs", 1), 2)
     assert "--out: results cannot be written below this folder" in text
 
 
@@ -140,7 +140,8 @@ class TestWithoutPermission:
     def test_a_folder_that_may_not_be_written(self, study: Path, tmp_path: Path) -> None:
         out = tmp_path / "out"
         out.mkdir(mode=0o555)
-        done = fleetsim_child("compare", study, "--out", out, "--jobs", 1, at_start=bound_by_rights)
+        asked = ("compare", study, "--out", out, "--jobs", 1)
+        done = fleetsim_child(*asked, charts=True, at_start=bound_by_rights)
         assert "results cannot be written below this folder: Permission denied" in refused(done, 2)
         assert list(out.iterdir()) == []
 
@@ -148,7 +149,7 @@ class TestWithoutPermission:
         file = tmp_path / "closed.yaml"
         file.write_text(SMALL, encoding="utf-8")
         file.chmod(0)
-        text = refused(fleetsim_child("validate", file, at_start=bound_by_rights), 2)
+        text = refused(fleetsim_child("validate", file, charts=True, at_start=bound_by_rights), 2)
         assert "closed.yaml' is not readable" in text
 
     @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ class TestWithoutPermission:
         file = tmp_path / "open.yaml"
         file.write_text(f"{key}: in/other.yaml\n{SMALL}", encoding="utf-8")
         closed.chmod(0)
-        text = refused(fleetsim_child("validate", file, at_start=bound_by_rights), 2)
+        text = refused(fleetsim_child("validate", file, charts=True, at_start=bound_by_rights), 2)
         assert f"open.yaml:1: {key}" in text
         closed.chmod(0o755)
 

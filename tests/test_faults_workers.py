@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults_kit import SMALL, bytes_below, fleetsim_child, kept, run_folder
+from tests.faults_kit import SMALL, bytes_below, fleetsim_child, fleetsim_here, kept, run_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX systems")
 
@@ -61,7 +61,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output folder where nothing goes wrong."""
     out = tmp_path_factory.mktemp("whole")
-    done = fleetsim_child("compare", study, "--out", out, "--jobs", 1)
+    done = fleetsim_here("compare", study, "--out", out, "--jobs", 1)
     assert done.returncode == 0, done.stderr
     return out
 
@@ -85,7 +85,7 @@ def test_a_worker_that_dies(study: Path, whole: Path, tmp_path: Path, how: str, 
     assert [path.name for path in tmp_path.iterdir()] == [".replications"]
     before = kept(tmp_path)
     assert 2 <= len(before) < 12
-    again = fleetsim_child("compare", study, "--out", tmp_path, "--jobs", 1)
+    again = fleetsim_here("compare", study, "--out", tmp_path, "--jobs", 1)
     assert again.returncode == 0, again.stderr
     assert bytes_below(run_folder(tmp_path)) == bytes_below(run_folder(whole))
     assert set(before) < set(kept(tmp_path))
@@ -140,10 +140,10 @@ def test_a_damaged_store(study: Path, whole: Path, tmp_path: Path, kind: str) ->
     folder = run_folder(out)
     place = harm(out, kind)
     if "replication" not in kind:
-        refused = fleetsim_child("report", folder)
+        refused = fleetsim_here("report", folder)
         assert (refused.returncode, "Traceback" in refused.stderr) == (2, False), refused.stderr
         assert place.name in refused.stderr
-    done = fleetsim_child("compare", study, "--out", out, "--jobs", 1)
+    done = fleetsim_here("compare", study, "--out", out, "--jobs", 1)
     assert done.returncode == 0, done.stderr
     assert ("is damaged; it was set aside" in " ".join(done.stderr.split())) == ("replication" in kind)
     assert bytes_below(run_folder(out)) == bytes_below(run_folder(whole))
@@ -156,10 +156,10 @@ def test_a_folder_where_a_replication_should_be(study: Path, whole: Path, tmp_pa
     out = tmp_path / "out"
     shutil.copytree(whole, out)
     place = harm(out, "a folder in its place")
-    done = fleetsim_child("compare", study, "--out", out, "--jobs", 1)
+    done = fleetsim_here("compare", study, "--out", out, "--jobs", 1)
     assert "Traceback" not in done.stderr
     text = " ".join(done.stderr.split())
     assert (done.returncode, "choose another --out DIR" in text) == (1, True), done.stderr
     place.rmdir()
-    assert fleetsim_child("compare", study, "--out", out, "--jobs", 1).returncode == 0
+    assert fleetsim_here("compare", study, "--out", out, "--jobs", 1).returncode == 0
     assert bytes_below(run_folder(out)) == bytes_below(run_folder(whole))

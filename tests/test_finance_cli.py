@@ -13,8 +13,8 @@ import pytest
 
 from sim.billing.finance.commitment import commit as best_commitment
 from sim.billing.finance.commitment import uniform
+from sim.cli.commit_answer import Answer
 from sim.cli.commit_inputs import Prices
-from sim.cli.commit_text import Answer
 from sim.experiments.commitment import TrialCost
 from tests.conftest import Outcome
 
@@ -174,6 +174,19 @@ class TestBreakeven:
         ):
             assert said in text
 
+    def test_a_rate_that_nobody_reads(self, fleetsim: Command, tmp_path: Path) -> None:
+        listed = (Path(__file__).parents[1] / "scenarios" / "prices" / "two-sellers.yaml").read_text()
+        own = tmp_path / "own.yaml"
+        own.write_text(listed.replace("quarterly: {multiplier: 0.93}", "quarterly: {multiplier: 0.73}"))
+        asked = ("breakeven", "--catalog", own, "--offer", "north-a100", "--plans", "monthly,quarterly")
+        # By hand: 3 x 0.73 = 1 + 0.7 + 0.7^2, so a month discounts by 0.7: 1 / 0.7 - 1 = 42.857 % a month,
+        # and 0.7^-12 - 1 = 7,125 % a year.
+        done = fleetsim(*asked, "--months", 3)
+        said = "an internal rate of return of more than 1,000 % a year (42.857 % a month)"
+        assert said in " ".join(done.out.split())
+        (pair,) = document(fleetsim(*asked, "--months", 3, "--format", "json"))["pairs"]
+        assert pair["irr_yearly"] == pytest.approx(0.7**-12 - 1)
+
     def test_long_names_become_letters(self, fleetsim: Command) -> None:
         file = Path(__file__).parents[1] / "scenarios" / "four-to-eight.yaml"
         done = fleetsim("breakeven", "--scenario", file)
@@ -290,7 +303,7 @@ class TestBudget:
             ((*CUSTOM, "--plan", "monthly,annual"), ("--plan", "not several")),
             ((*CUSTOM, "--plan", "hourly"), ("--plan", "hourly")),
             ((*CUSTOM, "--strategy", "x"), ("--strategy", "scenario")),
-            ((*CUSTOM, "--actual", "nothing.csv"), ("nothing.csv", "cannot be read")),
+            ((*CUSTOM, "--actual", "nothing.csv"), ("nothing.csv", "does not exist")),
         ],
     )
     def test_bad_options(self, fleetsim: Command, options: tuple[str, ...], said: tuple[str, ...]) -> None:
@@ -471,7 +484,7 @@ class TestTco:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            (("nothing.yaml",), ("nothing.yaml", "No such file")),
+            (("nothing.yaml",), ("nothing.yaml", "does not exist")),
             (("--preset", "cheap"), ("--preset", "cheap", "illustration")),
             (("--set", "capital"), ("--set", "KEY=VALUE")),
             (("--set", "capitl=1"), ("--set", "capitl", "capital")),

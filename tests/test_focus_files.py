@@ -116,6 +116,7 @@ def small(tmp_path: Path) -> Path:
     return place
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_command_from_a_scenario_and_from_its_results(small, tmp_path, fleetsim) -> None:
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
     document = json.loads(fleetsim("focus", small, "-o", first, "--grain", "month", "--format", "json").out)
@@ -169,6 +170,7 @@ def test_costs_as_text_have_a_unit_and_every_part(small, fleetsim) -> None:
     assert "Penalties" in fleetsim("costs", small, "--set", "target.late_cost=5").out
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_results_in_a_folder_are_as_they_are(small, tmp_path, fleetsim) -> None:
     done = fleetsim("compare", small, "--out", tmp_path / "out", "--jobs", 1, "--format", "json")
     folder = json.loads(done.out)["folder"]

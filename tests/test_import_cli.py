@@ -162,6 +162,28 @@ class TestShow:
         assert figures.load["busy"].tolist()[:5] == [2, 6, 2, 2, 0]
         assert figures.load["busy"].sum() == pytest.approx(12 + 0.5, abs=0.51)
 
+    def test_peaks_by_pencil(self, fleetsim: Command, tmp_path: Path) -> None:
+        rows = (
+            sacct_row("1", "2026-05-04T09:10:00", "2026-05-04T09:25:00", "00:15:00", 4),
+            sacct_row("2", "2026-05-04T09:25:00", "2026-05-04T09:55:00", "00:30:00", 6),
+            sacct_row("3", "2026-05-04T09:55:00", "2026-05-04T11:10:00", "01:15:00", 1),
+            sacct_row("4", "2026-05-04T11:10:00", "2026-05-04T11:20:00", "00:10:00", 3),
+        )
+        found = imported(tmp_path, "\n".join([HEADER, *rows]))
+        load = describe(found.jobs, found.about).load
+        # Hours from the first start, 9:10: 15 min of 4, 30 min of 6, 15 min of 1; then 1 to 11:10. What one
+        # gives back and the next takes at 9:25 is no 10.
+        assert load["from_day"].tolist() == pytest.approx([0, 1 / 24])
+        assert load["day"].tolist() == pytest.approx([0.5 / 24, 1.5 / 24])
+        assert load["busy"].tolist() == pytest.approx([0.25 * 4 + 0.5 * 6 + 0.25 * 1, 1])
+        assert load["busy_peak"].tolist() == [6, 1]
+        assert load["asked_peak"].tolist() == [6, 1]
+        shown = fleetsim("workload", "show", tmp_path / "dump.txt").out
+        table = shown[shown.index("Load over time, cards") :]
+        assert "peak" in table
+        assert "most" not in table
+        assert "0.0 4.2 6.0 4.2 6.0" in " ".join(table.split())  # day, then mean and peak twice
+
     def test_hours_are_those_of_the_zone(self, tmp_path: Path) -> None:
         row = sacct_row("1", "2026-10-24T23:30:00Z", "2026-10-25T00:30:00Z", "01:00:00")
         later = sacct_row("2", "2026-10-25T12:00:00Z", "2026-10-25T13:00:00Z", "01:00:00")

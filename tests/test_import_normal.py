@@ -48,7 +48,7 @@ def test_columns_have_fixed_types_and_the_file_says_where_it_comes_from(tmp_path
     assert pq.read_schema(tmp_path / "t.parquet").remove_metadata() == SCHEMA
     assert SCHEMA.names[: len(COLUMNS)] == [
         *("submit_s", "gpus", "runtime_s", "id", "memory_gib", "team"),
-        *("deadline_s", "priority", "gpu", "limit_s", "spans", "runtime_gpu", "demand"),
+        *("deadline_s", "priority", "gpu", "limit_s", "spans", "runtime_gpu", "demand", "state"),
     ]
     assert set(SCHEMA.names) == {*COLUMNS, *EXTRAS}
     with open_trace(tmp_path / "t.parquet") as trace:

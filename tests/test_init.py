@@ -52,8 +52,9 @@ def test_again_changes_nothing_and_a_changed_file_is_kept(
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "scenarios").write_text("a file where a folder should be")
-    assert _init(str(tmp_path)) == 1
-    assert str(tmp_path) in capsys.readouterr().err
+    assert _init(str(tmp_path)) == 2  # as every command that cannot write where it is told to
+    assert str(tmp_path / "scenarios") in capsys.readouterr().err
+    assert not (tmp_path / "outputs").exists()
 
 
 def _files(folder: Path) -> list[tuple[Path, int]]:

@@ -138,6 +138,8 @@ def changed(old: str, new: str) -> str:
         ("max: 2, ", "", 19, "strategies.1.burst.max", "missing", None),
         ("offer: h100-mig", "offer: t4-16g-cloud", 19, "strategies.1.burst.offer", "hourly", "t4-16g-cloud"),
         ("name: hours", "name: two", 18, "strategies.1.name", "name of its own", "two"),
+        ("name: hours", 'name: "  "', 18, "strategies.1.name", "sign that can be seen", "  "),
+        ("name: hours", r'name: "\u200b \ufeff"', 18, "strategies.1.name", "can be seen", "\u200b \ufeff"),
         ("plan: monthly", "plan: hourly", 17, "strategies.0.leases.0.plan", "not rented under", "hourly"),
         ("plan: monthly", "plan: weekly", 17, "strategies.0.leases.0.plan", "known names", "weekly"),
         (

@@ -31,6 +31,7 @@ def own(two_jobs: Path) -> Path:
     return two_jobs
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_a_scenario_pays_the_prices_of_its_own_list(own, fleetsim, tmp_path):
     done = fleetsim("compare", own, "--out", tmp_path / "out", "--format", "json")
     assert done.code == 0
@@ -99,6 +100,11 @@ def test_a_wrong_name_is_told_with_the_known_ones(own, fleetsim, change, words):
         ("low: 2600, high: 2600", "low: 0, high: 0", ("own.yaml:", "price")),
         ("gpu: A100-40G ", "gpu: A100-41G ", ("own.yaml:", "A100-41G", "not in the catalogue")),
         ("    source: quote no. 12 of seller North (example)\n", "", ("own.yaml:", "source")),
+        ("currency: CNY", "currency: YUAN", ("own.yaml:23", "ISO 4217", "did you mean CNY?", "'YUAN'")),
+        ("currency: CNY", "currency: RMB", ("offers.0.currency", "did you mean CNY?")),
+        ("currency: CNY", "currency: usd", ("did you mean USD?",)),
+        ("currency: CNY", "currency: HK$", ("did you mean HKD?",)),
+        ("currency: CNY", "currency: bottle caps", ("such as CNY, USD or EUR (found",)),
         ("offers:", "ofers:", ("own.yaml:", "ofers", "offers")),
         ("offers:", "offers: [", ("own.yaml",)),
     ],
@@ -135,3 +141,48 @@ def test_commands_take_a_list_too(fleetsim):
     both = fleetsim("fit", "--scenario", ROOT / "scenarios" / "four-to-eight.yaml", "--catalog", EXAMPLE)
     assert both.code == 2
     assert "names its price list itself" in both.err
+
+
+def test_a_price_a_year_and_a_price_an_hour_as_the_page_writes_them(fleetsim, tmp_path):
+    page = (ROOT / "docs" / "price-lists.md").read_text()
+    text = page.partition("<!-- a price a year, a price an hour -->\n```yaml\n")[2].partition("```")[0]
+    own = tmp_path / "own.yaml"
+    own.write_text(text)
+    asked = ("quote", "--catalog", own, "--offer", "rhine-a100", "--count", 4, "--start", "2026-01-01")
+    done = fleetsim(*asked, "--plan", "annual", "--months", 12)
+    assert done.code == 0, done.err
+    told = " ".join(done.out.split())
+    assert "1,180.00 list x 5/6 annual = 47,200.00" in told  # 4 x 11,800; 11,800 / (12 x 1,180) = 5/6
+    assert "annual plan at 5/6 of the list price" in told
+    done = fleetsim(*asked, "--plan", "hourly", "--months", 1, "--format", "json")
+    assert json.loads(done.out)["cash_eur"] == 6_249.60  # 4 x 31 x 24 x 2.10
+    # Another list price moves the year alike: 12 x 1,200 x 5/6.
+    done = fleetsim(*asked, "--plan", "annual", "--months", 12, "--list-price", 1200, "--format", "json")
+    assert json.loads(done.out)["cash_eur"] == 48_000
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("annual: {multiplier: 0.78}", "annual: {price: 40000}", "at the list price, 31,200"),
+        ("annual: {multiplier: 0.78}", "annual: {price: 9000, multiplier: 0.78}", "a plan has a factor"),
+        ("annual: {multiplier: 0.78}", "annual: {}", "a plan has a factor"),
+        ("hourly: {multiplier: 1,", "hourly: {price: 9,", "the offer's own price"),
+        (
+            "high: 2600}\n    plans:\n",
+            "high: 2700}\n    plans:\n      6-months: {price: 9000}\n",
+            "low and high",
+        ),
+    ],
+)
+def test_prices_of_plans_that_cannot_be(own, fleetsim, old, new, said):
+    list_ = own.parent / "prices" / "own.yaml"
+    text = EXAMPLE.read_text()
+    text = text.replace(
+        "    plans:                     # what is paid of the list price, by the term\n", "    plans:\n"
+    )
+    assert old in text
+    list_.write_text(text.replace(old, new))
+    done = fleetsim("validate", own)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err

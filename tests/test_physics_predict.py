@@ -219,8 +219,8 @@ def test_places_that_cannot_be_read_or_written(fleetsim: Run, tmp_path: Path) ->
     for source, out, words in (
         (tmp_path / "none.csv", tmp_path / "out.csv", "does not exist"),
         (tmp_path, tmp_path / "out.csv", "folder"),
-        (good, tmp_path / "file" / "out.csv", "cannot write here"),
-        (good, tmp_path, "cannot write here"),
+        (good, tmp_path / "file" / "out.csv", "cannot be written below this folder"),
+        (good, tmp_path, "this is a folder; a file is needed"),
         (good, ".", "folder"),
         (good, "/", "folder"),
     ):

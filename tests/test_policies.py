@@ -133,6 +133,7 @@ def test_parameters_left_to_their_defaults_are_shown_as_assumptions() -> None:
     for keys, words in (
         ("policy: fair", "past use of cards counts half after 7d"),
         ("policy: conservative", "the first 100 waiting jobs have reservations"),
+        ("policy: sjf", "where there is none shortest expected run time, as if it were known before"),
         ("policy: easy", "reservations rest on time limits"),
         ("policy: priority, preempt: true", "a job runs 2h before it may be preempted"),
     ):

@@ -392,7 +392,7 @@ def test_a_stated_total_that_is_wrong_is_said(ledgers, write):
         ("month,offer\n2026-01,x\n", (":1:", "column of amounts", "known: month, offer")),
         ("amount,金额\n1,2\n", (":1:", "several columns are read as amount", "amount, 金额")),
         (HEAD + "a,2026-01,x,2,2800,abc\n", (":2: row 1, amount", "an amount is a number", "abc")),
-        (HEAD + 'a,2026-01,x,2,2800,"1.234,56"\n', (":2: row 1, amount", "1.234,56")),
+        (HEAD + 'a,2026-01,x,2,2800,"1.234,56"\na,2026-01,x,2,2800,1.5', (":2: row 1, amount", "1.234,56")),
         (HEAD + "a,2026-13,x,2,2800,5\n", (":2: row 1, month", "no such day", "2026-13")),
         (HEAD + "a,Jan,x,2,2800,5\n", (":2: row 1, month", "Jan")),
         (HEAD + GOOD[0] + "\na,2026-01,x,two,2800,5\n", (":3: row 2, quantity", "two")),
@@ -428,7 +428,7 @@ def test_columns_can_be_named(write):
         read_invoice(path, {"amount": "应付"})
     with pytest.raises(InputError, match=r"no such field.*known: charge, provider"):
         read_invoice(path, {"sum": "实付"})
-    assert "Columns that are not read: 备用." in read_invoice(path, {"amount": "实付"}).notes
+    assert read_invoice(path, {"amount": "实付"}).unread_note == "Columns that are not read: 备用."
 
 
 def test_a_file_that_is_not_there_or_too_large(tmp_path, monkeypatch):
@@ -464,6 +464,8 @@ def test_days_and_periods():
         "2026/1/31",
         "2026.1.31",
         "2026年1月31日",
+        "31.01.2026",
+        "31.1.2026 10:30",
         "20260131",
         "2026-01-31T23:59:59+08:00",
     ):
@@ -473,11 +475,13 @@ def test_days_and_periods():
         "2026/1/1-2026/1/31",
         "20260101-20260131",
         "2026年1月1日至2026年1月31日",
+        "01.01.2026 bis 31.01.2026",
+        "01.01.2026-31.01.2026",
     ):
         assert (span(text).start.isoformat(), span(text).end.isoformat()) == ("2026-01-01", "2026-01-31")
     for text in ("2026-01", "2026/1", "2026年1月"):
         assert (span(text).month, span(text).whole_month) == ("2026-01", True)
-    for text in ("31.01.2026", "2026-02-30", "", "2026", "2026-01-31 to 2026-01-01"):
+    for text in ("31/01/2026", "31.02.2026", "2026-02-30", "", "2026", "2026-01-31 to 2026-01-01"):
         with pytest.raises(ValueError, match=r"day|ends"):
             span(text)
 

@@ -18,7 +18,7 @@ EXAMPLES = [
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, fleetsim) -> str:
+def run(tmp_path, monkeypatch, fleetsim, no_charts) -> str:
     """The files of the page in an empty folder, and the run of its scenario."""
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():

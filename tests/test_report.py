@@ -11,7 +11,7 @@ from matplotlib.text import Annotation, Text
 from rich.console import Console
 
 from sim.experiments.statistics import Interval
-from sim.experiments.wording import count, limits, money, share, span, value
+from sim.experiments.wording import count, limits, money, share, span, sureness, value
 from sim.report import plots, series, tables
 from sim.report.plots_style import names, png
 from sim.report.save import save
@@ -176,3 +176,22 @@ def test_numbers_read_well(shown, text):
 
 def test_a_figure_becomes_a_picture():
     assert png(plots.cumulative_money(made(1))).startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "text"),
+    [
+        (0.5, "50 %"),
+        (0.974, "97 %"),
+        (0.989, "99 %"),
+        (0.9899, "99 %"),
+        (0.99, "99.0 %"),
+        (0.995, "99.5 %"),
+        (0.9989, "99.8 %"),
+        (0.999, "99.9 %"),
+        (0.9995, "above 99.9 %"),
+        (1.0, "above 99.9 %"),
+    ],
+)
+def test_no_confidence_reads_surer_than_a_larger_one(confidence: float, text: str) -> None:
+    assert sureness(confidence) == text

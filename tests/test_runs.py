@@ -178,6 +178,7 @@ def test_a_run_is_found_by_folder_id_beginning_or_latest(outputs, made):
                 find_run(text or "/nowhere", out)
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_show_says_what_compare_said(outputs, made, fleetsim, two_jobs):
     comparison = made[1][0][0]
     document = json.loads(fleetsim("runs", "show", ids(made)[0], "--format", "json").out)
@@ -275,6 +276,7 @@ def test_a_link_to_the_results_is_followed_but_no_link_in_them(outputs, made, tm
     assert held.files == len([1 for path in (outputs / first).rglob("*") if path.is_file()])
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_prune_says_and_deletes_what_is_kept(outputs, fleetsim, two_jobs):
     empty = json.loads(fleetsim("runs", "prune", "--format", "json").out)
     assert empty == {"folder": "outputs/.replications", "files": 0, "bytes": 0, "deleted": False}
@@ -292,6 +294,7 @@ def test_prune_says_and_deletes_what_is_kept(outputs, fleetsim, two_jobs):
     assert fleetsim("runs", "prune", "--yes").code == 0
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_prune_refuses_what_it_does_not_know(outputs, fleetsim, two_jobs, tmp_path):
     fleetsim("compare", two_jobs)
     kept = Path("outputs/.replications")
@@ -308,6 +311,7 @@ def test_prune_refuses_what_it_does_not_know(outputs, fleetsim, two_jobs, tmp_pa
     assert len(list(Path("kept").rglob("*.json"))) == 4
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_leftovers_of_a_killed_write_are_pruned_too(outputs, fleetsim, two_jobs):
     fleetsim("compare", two_jobs)
     one = next(Path("outputs/.replications").rglob("*.json"))

@@ -1,5 +1,7 @@
 """Constrained selection: planted problems, the share of right answers, and what an equal split needs."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,14 @@ def select(problem, generator, confidence=0.95):
     return procedure
 
 
+@cache
+def selections(name):
+    """The procedure of each trial of a planted problem, and the share of them that chose right."""
+    generator = np.random.default_rng(20261130)
+    procedures = [select(PLANTED[name], generator) for _ in range(TRIALS)]
+    return procedures, np.mean([procedure.best == PLANTED[name][0] for procedure in procedures])
+
+
 def equal_split(problem, generator, replications, trials=4000):
     """Share of right answers where every system gets so many replications, from their means alone."""
     right, costs, waits, cost_sd, wait_sd = (
@@ -71,19 +81,14 @@ def equal_split(problem, generator, replications, trials=4000):
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_right_in_at_least_the_share_asked_for(name):
-    problem = PLANTED[name]
-    generator = np.random.default_rng(20261130)
-    procedures = [select(problem, generator) for _ in range(TRIALS)]
-    right = np.mean([procedure.best == problem[0] for procedure in procedures])
+    _, right = selections(name)
     assert right >= 0.95
 
 
 @pytest.mark.parametrize("name", ["doubt in the wait", "nearly the limit", "doubt in the cost"])
 def test_half_the_replications_of_an_equal_split(name):
-    problem = PLANTED[name]
-    generator = np.random.default_rng(7)
-    procedures = [select(problem, generator) for _ in range(TRIALS)]
-    share = np.mean([procedure.best == problem[0] for procedure in procedures])
+    problem, generator = PLANTED[name], np.random.default_rng(7)
+    procedures, share = selections(name)
     spent = np.mean([procedure.spent for procedure in procedures])
     equal = next(n for n in range(2, 20_000, 2) if equal_split(problem, generator, n) >= share)
     assert spent <= 0.5 * equal * len(problem[1]), (share, spent, equal * len(problem[1]))

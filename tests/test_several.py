@@ -199,6 +199,7 @@ experiment: {replications: 5, seed: 2}
 """
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_text_and_page_name_the_rule(tmp_path, fleetsim):
     file = tmp_path / "three.yaml"
     file.write_text(TEXT)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sim.engine import run
+from sim.model.job import UserEnd
 from sim.model.records import Attempt, RunLog
 from sim.streams import Streams
+from tests.build import changed, job_set, plan
 from tests.properties.test_twin import PLACEMENTS, QUIET, comparable
+from tests.sharing_cases import needing, shared, sharing
 from tests.theory.laws import jobs_are_conserved, littles_law
-from tests.twin.sharing_worlds import partitioned_cases, shared_cases, with_user_ends
+from tests.twin.sharing_worlds import partitioned_cases, shared_cases, with_snapshots, with_user_ends
 from tests.twin.world import simulate
 from tests.twin.worlds import Case
+
+Worlds = Callable[..., st.SearchStrategy[Case]]
 
 POLICIES = ("fifo", "sjf", "priority", "edf")
 
@@ -50,6 +58,32 @@ def test_they_agree_on_ends_by_users(case: Case) -> None:
 @settings(QUIET, max_examples=40)
 @given(with_user_ends(partitioned_cases(POLICIES, PLACEMENTS)))
 def test_they_agree_on_ends_by_users_of_slices(case: Case) -> None:
+    agree(case)
+
+
+@settings(QUIET, max_examples=60)
+@given(with_snapshots(shared_cases(POLICIES, PLACEMENTS, more=True)))
+def test_they_agree_on_snapshots_and_every_kind_of_misfortune(case: Case) -> None:
+    agree(case)
+
+
+@settings(QUIET, max_examples=40)
+@given(with_snapshots(partitioned_cases(POLICIES, PLACEMENTS, more=True)))
+def test_they_agree_on_snapshots_of_slices(case: Case) -> None:
+    agree(case)
+
+
+@pytest.mark.long
+@settings(QUIET, max_examples=5_000)
+@given(with_snapshots(shared_cases(POLICIES, PLACEMENTS, more=True)))
+def test_they_agree_on_many_snapshots(case: Case) -> None:
+    agree(case)
+
+
+@pytest.mark.long
+@settings(QUIET, max_examples=5_000)
+@given(with_snapshots(partitioned_cases(POLICIES, PLACEMENTS, more=True)))
+def test_they_agree_on_many_snapshots_of_slices(case: Case) -> None:
     agree(case)
 
 
@@ -94,6 +128,33 @@ def test_the_cases_are_worth_comparing() -> None:
     wanted = {"2 jobs", "3 jobs", "done", "killed", "horizon", "lease_end", "gpu_reset", "node"}
     wanted |= {"checkpoints", "lost"}
     assert wanted <= seen, wanted - seen
+
+
+@pytest.mark.parametrize("worlds", [shared_cases, partitioned_cases])
+def test_snapshots_bring_back_work_of_jobs_beside_others(worlds: Worlds) -> None:
+    """Of a fixed sample: a job beside others kept some of its work when its machine lost the disk."""
+    kept = 0
+
+    @settings(QUIET, max_examples=80, derandomize=True, database=None)
+    @given(with_snapshots(worlds(POLICIES, PLACEMENTS, more=True)))
+    def look(case: Case) -> None:
+        nonlocal kept
+        log = run(case.plan, case.jobs, case.rates, Streams(case.seed))
+        moved = [stay for stay in log.attempts if stay.ended in ("node", "network", "gpu_fatal", "switch")]
+        kept += sum(bool(stay.work_us) and stay.card_us is not None for stay in moved)
+
+    look()
+    assert kept > 2
+
+
+def test_a_job_that_ends_at_once_has_its_place_until_the_decision_is_over() -> None:
+    """Four jobs for two cards in one decision: 0 and 1 have one each, 2 comes beside 0, and 3 beside 1,
+    although 0 fails before it has done anything: its end comes after the decision."""
+    jobs = changed(job_set([(0, 10)] * 4), 0, ends=(UserEnd("failed", 0.0),))
+    case = Case(plan(shared(2, sharing(2))), jobs, needing(), 1)
+    agree(case)
+    log = run(case.plan, case.jobs, case.rates, Streams(1))
+    assert {stay.job: stay.cards for stay in log.attempts} == {0: (0,), 1: (1,), 2: (0,), 3: (1,)}
 
 
 def test_users_end_jobs_beside_others() -> None:

@@ -151,6 +151,7 @@ def test_growth_has_no_steady_state():
     assert any("no steady state" in mark.text for mark in grown.warnings)
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_it_is_said_in_every_output(found, tmp_path, fleetsim):
     file = tmp_path / "queue.yaml"
     file.write_text(TEXT)

@@ -100,7 +100,7 @@ def test_the_month_that_trying_all_finds():
     meets = [result.meets_target for result in all_of_them.strategies]
     assert meets == sorted(meets)  # a later step serves no better
     best = all_of_them.recommendation.strategy
-    found = step_up(load_text(GROWING), "two", "four", Selection(target_zone="20%", most=40), Places())
+    found = step_up(load_text(GROWING), "two", "four", Selection(target_zone="20%", most=20), Places())
     names = [strategy.name for strategy in asked.scenario.strategies]
     assert names[months.index(found.chosen.month)] == best
     assert found.comparison.strategies[0].name == best
@@ -124,10 +124,11 @@ def test_fleets_between_which_one_cannot_go(before, after, message):
         steps_of(load_text(YEAR), before, after)
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_the_command(fleetsim, tmp_path):
     file = tmp_path / "growing.yaml"
     file.write_text(GROWING)
-    options = ("--set", "experiment.select={target_zone: 20%}", "--most", "60", "--jobs", "1")
+    options = ("--set", "experiment.select={target_zone: 20%}", "--most", "20", "--jobs", "1")
     done = fleetsim("stepup", file, *options, "--out", tmp_path / "out")
     assert done.code == 0
     assert "When to step up" in done.out

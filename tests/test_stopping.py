@@ -152,6 +152,7 @@ def compare_unknown():
 
 
 class TestCommand:
+    @pytest.mark.usefixtures("no_charts")
     def test_until_select_and_their_limit(self, fleetsim, tmp_path):
         file = tmp_path / "small.yaml"
         file.write_text(TEXT)

@@ -42,6 +42,7 @@ def test_a_machine_that_does_not_live_to_pay_back_is_said(fleetsim):
     assert "not within" in long.out
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_strategies_with_different_numbers_of_replications_say_so(fleetsim, tmp_path):
     file = tmp_path / "small.yaml"
     file.write_text(TEXT)
@@ -54,6 +55,7 @@ def test_strategies_with_different_numbers_of_replications_say_so(fleetsim, tmp_
     assert f"mean of {shown} replications" in text.out
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_a_choice_that_was_not_reached_is_a_warning(fleetsim, tmp_path):
     file = tmp_path / "small.yaml"
     file.write_text(TEXT.replace("wait_p95: 8h", "wait_p95: 4h"))
@@ -62,6 +64,7 @@ def test_a_choice_that_was_not_reached_is_a_warning(fleetsim, tmp_path):
     assert document["warnings"][0]["kind"] == "budget"
 
 
+@pytest.mark.usefixtures("no_charts")
 def test_a_run_is_found_by_its_id_or_latest(fleetsim, tmp_path, monkeypatch):
     file = tmp_path / "small.yaml"
     file.write_text(TEXT)

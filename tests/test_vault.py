@@ -3,9 +3,8 @@
 import dataclasses
 import errno
 import os
+import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -54,6 +53,20 @@ def counted():
     return made, Flow(prepare, run)
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The study, and the folder with its finished replications."""
+    folder = tmp_path_factory.mktemp("finished")
+    return compare(question(), vault=Vault(folder)), folder
+
+
+@pytest.fixture
+def first(finished, tmp_path):
+    """The study; what it left is in this test's folder."""
+    shutil.copytree(finished[1], tmp_path, dirs_exist_ok=True)
+    return finished[0]
+
+
 def same(one, other):
     left, right = tables(one), tables(other)
     assert left.keys() == right.keys()
@@ -90,10 +103,9 @@ def test_only_what_is_missing_is_made(tmp_path, counted):
         "name=Another question",
     ],
 )
+@pytest.mark.usefixtures("first")
 def test_prices_and_contracts_bill_the_same_runs_anew(tmp_path, counted, change):
     made, flow = counted
-    compare(question(), flow=flow, vault=Vault(tmp_path))
-    made.clear()
     rebilled = compare(question(change), flow=flow, vault=Vault(tmp_path))
     assert made == []
     same(rebilled, compare(question(change)))
@@ -114,10 +126,9 @@ def test_prices_and_contracts_bill_the_same_runs_anew(tmp_path, counted, change)
         ("experiment.warm_up=2d", 8),
     ],
 )
+@pytest.mark.usefixtures("first")
 def test_whatever_a_run_reads_is_simulated_again(tmp_path, counted, change, again):
     made, flow = counted
-    compare(question(), flow=flow, vault=Vault(tmp_path))
-    made.clear()
     changed = compare(question(change), flow=flow, vault=Vault(tmp_path))
     assert len(made) == again
     same(changed, compare(question(change)))
@@ -128,9 +139,8 @@ def files(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("harm", ["cut", "flip", "empty", "text", "foreign"])
-def test_a_damaged_or_foreign_file_is_set_aside_said_and_computed_anew(tmp_path, counted, harm):
+def test_a_damaged_or_foreign_file_is_set_aside_said_and_computed_anew(tmp_path, counted, first, harm):
     made, flow = counted
-    first = compare(question(), flow=flow, vault=Vault(tmp_path))
     victim, other = files(tmp_path)[0], files(tmp_path)[-1]
     data = victim.read_bytes()
     harmed = {
@@ -141,7 +151,6 @@ def test_a_damaged_or_foreign_file_is_set_aside_said_and_computed_anew(tmp_path,
         "foreign": other.read_bytes(),
     }[harm]
     victim.write_bytes(harmed)
-    made.clear()
     vault = Vault(tmp_path)
     again = compare(question(), flow=flow, vault=vault)
     assert len(made) == 1
@@ -195,18 +204,23 @@ def test_runs_say_how_many_were_simulated(tmp_path):
     assert second.simulated == 1
 
 
-SCRIPT = """
-import sys
-from pathlib import Path
-from sim.experiments.compare import compare
-from sim.experiments.vault import Vault
-from tests.test_vault import question
-compare(question("experiment.replications=25", "horizon=10d"), vault=Vault(Path(sys.argv[1])))
-print("finished")
-"""
+def forked(asked, folder):
+    """The number of a new process that makes the study and keeps its replications in the folder."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            compare(asked, vault=Vault(folder))
+            code = 0
+        finally:
+            os._exit(code)
+    return child
 
 
-@pytest.mark.filterwarnings("ignore")  # later Pythons warn of forks, though no thread matters here
+forks = pytest.mark.filterwarnings("ignore")  # later Pythons warn of forks, though no thread matters here
+
+
+@forks
 def test_killed_at_twenty_random_moments_it_goes_on_to_the_same_bytes(tmp_path):
     """SIGKILL at random moments of one study; each start goes on where the last one was stopped."""
     asked = question("experiment.replications=250", "horizon=5d")
@@ -214,12 +228,7 @@ def test_killed_at_twenty_random_moments_it_goes_on_to_the_same_bytes(tmp_path):
     random = np.random.default_rng(52)
     known, killed = 0, 0
     while killed < 20:
-        child = os.fork()
-        if child == 0:
-            try:
-                compare(asked, vault=Vault(tmp_path))
-            finally:
-                os._exit(0)
+        child = forked(asked, tmp_path)
         time.sleep(0.05 + 0.1 * random.random())
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
@@ -235,17 +244,12 @@ def test_killed_at_twenty_random_moments_it_goes_on_to_the_same_bytes(tmp_path):
     assert len(files(tmp_path)) == 500
 
 
+@forks
 def test_two_at_once_on_one_folder_do_no_harm(tmp_path):
-    where = Path(__file__).parents[1]
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, str(tmp_path)], cwd=where, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
-    assert [process.communicate(timeout=120)[0].strip() for process in both] == ["finished"] * 2
-    vault = Vault(tmp_path)
     asked = question("experiment.replications=25", "horizon=10d")
+    both = [forked(asked, tmp_path) for _ in range(2)]
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in both] == [0, 0]
+    vault = Vault(tmp_path)
     same(compare(asked, vault=vault), compare(asked))
     assert vault.messages == []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,16 +60,19 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in FILES}
 
 
-def imports(path: Path) -> Iterator[str]:
+@cache
+def imports(path: Path) -> tuple[str, ...]:
     """Every name that a file imports, wherever the import stands; `sim` names down to the module."""
+    found: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = "." * node.level + (node.module or "")
             for alias in node.names:
                 below = f"{base}.{alias.name}"
-                yield below if below in MODULES else base
+                found.append(below if below in MODULES else base)
+    return tuple(found)
 
 
 def room_of(module: str) -> str:
@@ -79,19 +82,21 @@ def room_of(module: str) -> str:
     return "load" if room.startswith("load_") else room
 
 
+ROOMS = sorted({room_of(name) for name in MODULES} - {"face", "__main__"})
+
+
 def tier_of(room: str) -> int:
     return next(floor for floor, rooms in enumerate(TIERS) if room in rooms)
 
 
 def test_every_room_has_its_floor() -> None:
-    rooms = {room_of(name) for name in MODULES} - {"face", "__main__"}
-    assert rooms <= {room for rooms in TIERS for room in rooms}
+    assert set(ROOMS) <= {room for rooms in TIERS for room in rooms}
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if room_of(name) not in {"face", "__main__"}])
-def test_imports_go_downward(module: str) -> None:
-    room = room_of(module)
-    for name in imports(MODULES[module]):
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_go_downward(room: str) -> None:
+    inside = {name: path for name, path in MODULES.items() if room_of(name) == room}
+    for module, name in [(module, name) for module, path in inside.items() for name in imports(path)]:
         assert not name.startswith("."), f"{module}: relative import {name}"
         if name.split(".")[0] != "sim":
             continue
@@ -127,8 +132,7 @@ def test_there_is_no_circle() -> None:
         graph = {name: others for name, others in graph.items() if name not in leaves}
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_files_stay_short(path: Path) -> None:
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    limit = ROOMY.get(path.relative_to(SIM).as_posix(), LINES)
-    assert lines <= limit, f"{lines} lines: which room is missing?"
+def test_files_stay_short() -> None:
+    lines = {path.relative_to(SIM).as_posix(): len(path.read_text("utf-8").splitlines()) for path in FILES}
+    long = {place: count for place, count in lines.items() if count > ROOMY.get(place, LINES)}
+    assert long == {}, "too many lines: which room is missing?"

@@ -157,23 +157,9 @@ def allocate(
     costs, nowhere, rentals = _costs(ledger, log, scenario)
     idle_shares = _idle_shares(costs[NOBODY, "idle"], times, sharing)
     costs[NOBODY, "idle"] -= sum(idle_shares.values())
-
-    order: list[tuple[int, State | Literal["shared", "nowhere"]]] = []
-    amounts: list[int] = []
-    for record in log.jobs:
-        for state in BUSY:
-            if times.by_state[record.job, state] or costs[record.job, state]:
-                order.append((record.job, state))
-                amounts.append(costs[record.job, state])
-        if idle_shares.get(record.job):
-            order.append((record.job, "shared"))
-            amounts.append(idle_shares[record.job])
-    order += [*((NOBODY, state) for state in UNUSED), (NOBODY, "nowhere")]
-    amounts += [*(costs[NOBODY, state] for state in UNUSED), nowhere]
-    found = {place: money(cent) for place, cent in zip(order, in_cents(amounts), strict=True)}
-
+    found = _in_money(log, times, costs, idle_shares, nowhere)
     marginal = _marginal(rentals, times)
-    in_money = {job: money(cent) for job, cent in zip(marginal, in_cents([*marginal.values()]), strict=True)}
+    burst = {job: money(cent) for job, cent in zip(marginal, in_cents([*marginal.values()]), strict=True)}
     rows: list[JobCost] = []
     for record in log.jobs:
         job = jobs.jobs[record.job]
@@ -190,7 +176,7 @@ def allocate(
                 card_us=mine,
                 cost={state: found[job.id, state] for state in mine},
                 shared_idle=found.get((job.id, "shared"), ZERO),
-                marginal=in_money.get(job.id, ZERO),
+                marginal=burst.get(job.id, ZERO),
                 opportunity=None if hourly is None else _opportunity(times.standing[job.id], hourly),
                 penalty=ZERO if penalty is None else penalty.cost,
             )
@@ -203,7 +189,7 @@ def allocate(
         unused={state: found[NOBODY, state] for state in UNUSED},
         no_cards=found[NOBODY, "nowhere"],
         unused_us={state: times.by_state[NOBODY, state] for state in UNUSED},
-        burst_unused=in_money.get(NOBODY, ZERO),
+        burst_unused=burst.get(NOBODY, ZERO),
     )
 
 
@@ -249,6 +235,29 @@ def _costs(
             if one.cell.lease < 0:
                 rentals[one.cell.record] += one.units
     return costs, nowhere, rentals
+
+
+def _in_money(
+    log: RunLog,
+    times: _Times,
+    costs: Counter[tuple[int, State]],
+    idle_shares: Mapping[int, int],
+    nowhere: int,
+) -> dict[tuple[int, State | Literal["shared", "nowhere"]], Decimal]:
+    """All costs, rounded together, so that the whole cents sum to what the units sum to."""
+    order: list[tuple[int, State | Literal["shared", "nowhere"]]] = []
+    amounts: list[int] = []
+    for record in log.jobs:
+        for state in BUSY:
+            if times.by_state[record.job, state] or costs[record.job, state]:
+                order.append((record.job, state))
+                amounts.append(costs[record.job, state])
+        if idle_shares.get(record.job):
+            order.append((record.job, "shared"))
+            amounts.append(idle_shares[record.job])
+    order += [*((NOBODY, state) for state in UNUSED), (NOBODY, "nowhere")]
+    amounts += [*(costs[NOBODY, state] for state in UNUSED), nowhere]
+    return {place: money(cent) for place, cent in zip(order, in_cents(amounts), strict=True)}
 
 
 def _idle_shares(idle: int, times: _Times, sharing: Sharing) -> dict[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sim.billing.contracts import burst_contract, lease_contract
+from sim.billing.finance.breakeven import HOURS_OF_MONTH
 from sim.billing.hourprice import HOURS_A_MONTH, hour_price
 from sim.billing.rounding import show_money
 from sim.model.contract import Offer, PriceChoice
@@ -30,8 +31,9 @@ def hourly_alternative(
 ) -> Alternative:
     """The burst offer's price for every card where the strategy has burst; otherwise each offer's own.
 
-    An offer that is not sold by the hour counts at its contract's hourly price, or at a 720th of the
-    monthly list price. Cards are taken as equal: a faster one would need fewer hours.
+    An offer that is not sold by the hour counts at the hourly price that its contract states or falls back
+    to. Where it has none, nobody sells such an hour: a 730th of the monthly list price stands in, the hours
+    of a mean month, as everywhere in finance. Cards are taken as equal: a faster one would need fewer hours.
     """
     own = dict.fromkeys(lease.offer_id for lease in strategy.leases)
     burst = burst_contract(scenario, strategy, offers, choice)
@@ -47,13 +49,14 @@ def hourly_alternative(
     for index, lease in enumerate(strategy.leases):
         contract = lease_contract(scenario, strategy, index, offers, choice)
         begins = contract.begins or scenario.start
-        price = hour_price(contract, begins, begins, fallen_back=True, key=contract.key)
+        month_h = HOURS_A_MONTH if contract.terms.expiry == "hourly" else int(HOURS_OF_MONTH)
+        price = hour_price(contract, begins, begins, fallen_back=True, key=contract.key, month_h=month_h)
         prices.setdefault(
             lease.offer_id, price.listed * Fraction(price.multiplier) / contract.offer.gpus_per_unit
         )
     shown = "; ".join(f"{name} {show_money(price)}" for name, price in prices.items())
     return Alternative(
         prices,
-        f"each offer's own hourly price, {scenario.currency} a card-hour ({shown}); a month's list price "
-        f"over {HOURS_A_MONTH} hours where it is not sold by the hour",
+        f"each offer's own hourly price, {scenario.currency} a card-hour ({shown}); where it is not "
+        f"sold by the hour, a month's list price over {HOURS_OF_MONTH} hours stands in",
     )

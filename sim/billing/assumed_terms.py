@@ -57,12 +57,19 @@ def term_sentences(seen: Sequence[Seen]) -> Iterator[str]:
             if text:
                 by_text.setdefault(text, []).append(item.contract.label)
         for text, labels in by_text.items():
-            yield text if len(by_text) == 1 else f"{_named(labels)}: {text[0].lower()}{text[1:]}"
+            yield text if len(by_text) == 1 else _named(labels, _within(text))
 
 
-def _named(labels: Sequence[str]) -> str:
-    more = len(labels) - _MOST_NAMED
-    return ", ".join(labels[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+def _within(text: str) -> str:
+    """A sentence as it stands behind a colon; a word in capitals keeps them."""
+    return text if text[1].isupper() else f"{text[0].lower()}{text[1:]}"
+
+
+def _named(labels: Sequence[str], reason: str) -> str:
+    leases, more = ", ".join(labels[:_MOST_NAMED]), len(labels) - _MOST_NAMED
+    if more > 0:
+        return said("{leases} and {more} more: {reason}", leases=leases, more=f"{more:,}", reason=reason)
+    return said("{leases}: {reason}", leases=leases, reason=reason)
 
 
 def _basis(terms: ContractTerms, *paths: str) -> str:
@@ -90,9 +97,13 @@ def _payment(item: Seen) -> str:
         return ""
     basis, shift = _basis(terms, "payment", "pay_shift_days"), terms.pay_shift_days
     if shift:
-        day = "first day" if terms.payment == "advance" else "end"
-        when = f"{abs(shift)} days {'after' if shift > 0 else 'before'} their {day}"
-        return f"Prepaid periods are paid {when} ({basis})."
+        return said(
+            "Prepaid periods are paid {days} days {side} their {day} ({basis}).",
+            days=abs(shift),
+            side="after" if shift > 0 else "before",
+            day="first day" if terms.payment == "advance" else "end",
+            basis=basis,
+        )
     if terms.payment == "advance":
         return said("Prepaid periods are paid on their first day ({basis}).", basis=basis)
     return said("Prepaid periods are paid at their end ({basis}).", basis=basis)
@@ -101,41 +112,55 @@ def _payment(item: Seen) -> str:
 def _begins(item: Seen) -> str:
     begins = item.contract.begins
     if item.terms.begins == "next-hour":
-        return f"Billing begins at the next full hour after the cards come ({_STATED})."
+        return said("Billing begins at the next full hour after the cards come ({basis}).", basis=_STATED)
     off_the_hour = begins is not None and (begins.minute, begins.second, begins.microsecond) != (0, 0, 0)
-    return (
-        f"Billing begins at once, also within an hour ({_basis(item.terms, 'begins')})."
-        if off_the_hour
-        else ""
-    )
+    if not off_the_hour:
+        return ""
+    basis = _basis(item.terms, "begins")
+    return said("Billing begins at once, also within an hour ({basis}).", basis=basis)
 
 
 def _refund(item: Seen) -> str:
     refund = item.terms.refund
     if not item.prepaid:
         return ""
-    grace = f" All returns within {refund.grace_days} days of the beginning." if refund.grace_days else ""
-    basis = _basis(item.terms, "refund.rule")
-    if refund.rule == "none":
-        none = said(
-            "No refund: a prepaid period is owed whole once it has begun, and its cost is spread evenly over "
-            "the time in which its cards are usable ({basis}).",
-            basis=basis,
+    text = _no_refund(item.terms) if refund.rule == "none" else _left_early(item.terms)
+    if refund.grace_days:
+        return said(
+            "{head} All returns within {days} days of the beginning.", head=text, days=refund.grace_days
         )
-        return f"{none}{grace}"
+    return text
+
+
+def _no_refund(terms: ContractTerms) -> str:
+    return said(
+        "No refund: a prepaid period is owed whole once it has begun, and its cost is spread evenly over "
+        "the time in which its cards are usable ({basis}).",
+        basis=_basis(terms, "refund.rule"),
+    )
+
+
+def _left_early(terms: ContractTerms) -> str:
+    """What returns of a period that was paid, under a rule that returns anything."""
+    refund = terms.refund
     what = {
         "pro-rata": "the unused share of what was paid returns",
         "re-rate": "what was paid returns, less the time used at list price"
         + (" and the discount of the months used" if refund.matched else ""),
         "deposit-less-discounts": "the unused share of what was paid returns, less the discount received",
     }[refund.rule]
-    part = "exactly" if refund.part == "exact" else f"in begun {refund.part}s"
-    counted = _basis(item.terms, "refund.part")
-    fee = f"{show_number(refund.fee * 100)} % of it are kept as a fee" if refund.fee else "without a fee"
-    kept = _basis(item.terms, "refund.fee")
-    return (
-        f"A prepaid period left early: {what} ({basis}); used time is counted {part} ({counted}), {fee} "
-        f"({kept}); refund and period are spread over the time in which the cards are usable.{grace}"
+    fee = said("without a fee")
+    if refund.fee:
+        fee = said("{share} % of it are kept as a fee", share=show_number(refund.fee * 100))
+    return said(
+        "A prepaid period left early: {refund} ({basis}); used time is counted {counting} ({basis2}), {fee} "
+        "({basis3}); refund and period are spread over the time in which the cards are usable.",
+        refund=what,
+        basis=_basis(terms, "refund.rule"),
+        counting="exactly" if refund.part == "exact" else f"in begun {refund.part}s",
+        basis2=_basis(terms, "refund.part"),
+        fee=fee,
+        basis3=_basis(terms, "refund.fee"),
     )
 
 
@@ -150,13 +175,20 @@ def _expiry(item: Seen) -> str:
         return ""
     if terms.expiry == "hourly":
         return said("A prepaid contract that ends goes on by the hour ({basis}).", basis=basis)
-    price = "at the same price"
+    price = said("at the same price")
     if terms.renewal_change:
-        price = f"at a price that changes by {show_number(terms.renewal_change * 100)} % each time"
+        change = show_number(terms.renewal_change * 100)
+        price = said("at a price that changes by {change} % each time", change=change)
     if terms.expiry == "renew-at-list":
-        return f"A prepaid contract that ends renews without the plan's discount, {price} ({basis})."
+        return said(
+            "A prepaid contract that ends renews without the plan's discount, {price} ({basis}).",
+            price=price,
+            basis=basis,
+        )
     if terms.renewal_change:
-        return f"A lease without an end renews {price}, at each anniversary ({basis})."
+        return said(
+            "A lease without an end renews {price}, at each anniversary ({basis}).", price=price, basis=basis
+        )
     return said(
         "A lease without an end renews unchanged, at the same price, at each anniversary ({basis}).",
         basis=basis,
@@ -168,7 +200,10 @@ def _fallback(item: Seen) -> str:
     if not item.fell_back:
         if "hourly" not in item.plans or offer.price.unit == "hour" or price is None:
             return ""
-        return f"{offer.id}: {show_money(price)} {offer.currency} a unit and hour by the hour ({_STATED})."
+        cost = f"{show_money(price)} {offer.currency}"
+        return said(
+            "{name}: {cost} a unit and hour by the hour ({basis}).", name=offer.id, cost=cost, basis=_STATED
+        )
     if price is not None:
         cost = show_money(price)
         return said(
@@ -198,35 +233,42 @@ def _joined(item: Seen) -> str:
         return ""
     basis = _basis(item.terms, "added")
     if item.terms.added == "co-term":
-        return (
-            f"Added cards are billed in proportion to the end of the running period, then with it ({basis})."
+        return said(
+            "Added cards are billed in proportion to the end of the running period, then with it ({basis}).",
+            basis=basis,
         )
-    return f"Added cards have a term of their own ({basis})."
+    return said("Added cards have a term of their own ({basis}).", basis=basis)
 
 
 def _converted(item: Seen) -> str:
     if item.contract.lease is None or not item.contract.lease.converts:
         return ""
     if item.terms.refund.rule == "none":
-        return (
+        return said(
             "A change to a longer plan takes effect when the paid period ends: nothing returns for its rest."
         )
-    return "A change to a longer plan takes effect at once, with the refund of what it leaves."
+    return said("A change to a longer plan takes effect at once, with the refund of what it leaves.")
 
 
 def _stopped(item: Seen) -> str:
     contract, stop = item.contract, item.terms.stop
     if contract.lease is None or not contract.lease.stopped:
         return ""
-    compute = "is not billed" if stop.compute == "stops" else "is billed on"
-    back = f"the cards are kept ({_basis(item.terms, 'stop.restart')})"
+    back = said("the cards are kept ({basis})", basis=_basis(item.terms, "stop.restart"))
     if stop.restart == "ordered":
-        wait = format_duration(stop.restart_s * SECOND)
-        back = f"they are back {wait} after it ({_basis(item.terms, 'stop.restart_s')})"
-    disk = f"disks cost {show_money(stop.disk_per_month)} {contract.offer.currency} a unit and month"
-    return (
-        f"While cards are stopped, compute {compute} ({_basis(item.terms, 'stop.compute')}), {disk} "
-        f"({_basis(item.terms, 'stop.disk_per_month')}), and {back}."
+        back = said(
+            "they are back {span} after it ({basis})",
+            span=format_duration(stop.restart_s * SECOND),
+            basis=_basis(item.terms, "stop.restart_s"),
+        )
+    return said(
+        "While cards are stopped, compute {compute} ({basis}), disks cost {cost} a unit and month "
+        "({basis2}), and {back}.",
+        compute="is not billed" if stop.compute == "stops" else "is billed on",
+        basis=_basis(item.terms, "stop.compute"),
+        cost=f"{show_money(stop.disk_per_month)} {contract.offer.currency}",
+        basis2=_basis(item.terms, "stop.disk_per_month"),
+        back=back,
     )
 
 
@@ -234,11 +276,13 @@ def _tax(item: Seen) -> str:
     tax = item.terms.tax
     if tax is None:
         return said("Prices are taken as published: no VAT line is added or taken out (assumed).")
-    where = "contained in published prices" if tax.included else "on top of published prices"
-    back = "comes back as input tax and is no cost" if tax.creditable else "does not come back"
-    return (
-        f"VAT of {show_number(tax.rate * 100)} % is {where} ({_basis(item.terms, 'tax.included')}) and "
-        f"{back} ({_basis(item.terms, 'tax.creditable')})."
+    return said(
+        "VAT of {share} % is {tax} ({basis}) and {credit} ({basis2}).",
+        share=show_number(tax.rate * 100),
+        tax="contained in published prices" if tax.included else "on top of published prices",
+        basis=_basis(item.terms, "tax.included"),
+        credit="comes back as input tax and is no cost" if tax.creditable else "does not come back",
+        basis2=_basis(item.terms, "tax.creditable"),
     )
 
 
@@ -246,10 +290,11 @@ def _running(item: Seen) -> str:
     contract = item.contract
     if contract.lease is None or contract.lease.started is None:
         return ""
-    return (
-        f"{contract.label}: the contract runs since {contract.lease.started:%Y-%m-%d}, at the same price "
-        "(assumed); what was paid of it before the scenario is sunk: its share of the horizon is accrued, "
-        "and nothing of it is paid or owed again."
+    return said(
+        "{leases}: the contract runs since {date}, at the same price (assumed); what was paid of it before "
+        "the scenario is sunk: its share of the horizon is accrued, and nothing of it is paid or owed again.",
+        leases=contract.label,
+        date=f"{contract.lease.started:%Y-%m-%d}",
     )
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from sim.billing.assumed_terms import Seen, term_sentences
 from sim.billing.contracts import Contract
 from sim.billing.hourprice import increments
-from sim.billing.rounding import show_money
+from sim.billing.rounding import show_factor, show_money
 from sim.billing.segments import Stretch
 from sim.billing.terms import find_plan
 from sim.model.contract import Offer, RepeatPurchase
@@ -58,7 +58,7 @@ def _price(contract: Contract) -> Iterator[str]:
     offer, price = contract.offer, contract.price
     band = offer.price
     if "/" in offer.gpu and not isinstance(price, Decimal):
-        yield f"{offer.id}: {offer.assumptions[0]}"
+        yield said("{name}: {reason}", name=offer.id, reason=offer.assumptions[0])
     if contract.rate is not None:
         yield said(
             "{name}: priced in {foreign}, turned at {rate} {currency} for one, the rate of {date}, which is "
@@ -70,9 +70,12 @@ def _price(contract: Contract) -> Iterator[str]:
             date=contract.rate.date,
         )
     if isinstance(price, Decimal):
-        yield (
-            f"{offer.id}: list price {show_money(price)} {offer.currency} {_A[band.unit]} and unit, as the "
-            f"scenario says (published: {_range(offer)})."
+        yield said(
+            "{name}: list price {cost} {per} and unit, as the scenario says (published: {published}).",
+            name=offer.id,
+            cost=f"{show_money(price)} {offer.currency}",
+            per=_A[band.unit],
+            published=_range(offer),
         )
     elif band.low != band.high:
         word = contract.choice or price or "mid"
@@ -86,15 +89,18 @@ def _price(contract: Contract) -> Iterator[str]:
             high=show_money(band.high),
         )
     for change in () if contract.lease is None else contract.lease.prices:
-        yield (
-            f"{contract.label}: list price {show_money(change.price)} {offer.currency} {_A[band.unit]} and "
-            f"unit from {change.since:%Y-%m-%d} on, as the scenario says."
+        yield said(
+            "{leases}: list price {cost} {per} and unit from {date} on, as the scenario says.",
+            leases=contract.label,
+            cost=f"{show_money(change.price)} {offer.currency}",
+            per=_A[band.unit],
+            date=f"{change.since:%Y-%m-%d}",
         )
 
 
 def _range(offer: Offer) -> str:
     low, high = show_money(offer.price.low), show_money(offer.price.high)
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else said("{low} to {high}", low=low, high=high)
 
 
 def _prepaid(item: Seen) -> Iterator[str]:
@@ -112,16 +118,21 @@ def _prepaid(item: Seen) -> Iterator[str]:
                 "{name}: {plan} plan at {part} of the list price ({basis}).",
                 name=offer.id,
                 plan=plan,
-                part=terms.multiplier,
+                part=show_factor(terms.multiplier),
                 basis=basis,
             )
     if lease.options and discounted:
         stated = contract.terms.states("options_discounted")
         if contract.terms.options_discounted:
-            yield f"{offer.id}: options are discounted by the plan as the cards are (as the terms say)."
+            yield said(
+                "{name}: options are discounted by the plan as the cards are (as the terms say).",
+                name=offer.id,
+            )
         else:
             basis = "as the terms say" if stated else "assumed, the dearer reading"
-            yield f"{offer.id}: options are not discounted by the plan ({basis})."
+            yield said(
+                "{name}: options are not discounted by the plan ({basis}).", name=offer.id, basis=basis
+            )
     if lease.repeat_purchase and repeat is not None:
         yield _reduction(contract, repeat)
     elif repeat is not None:
@@ -137,9 +148,14 @@ def _reduction(contract: Contract, repeat: RepeatPurchase) -> str:
     first = "the first card included" if counts else "but for the first card of the lease"
     stated = terms.repeat_order is not None and terms.repeat_first_card is not None
     basis = "as the terms say" if stated else "assumed"
-    return (
-        f"{offer.id}: {show_money(repeat.per_card_month)} {offer.currency} a month off each card for "
-        f"repeat purchase, taken {order} the discount, {first} ({basis})."
+    return said(
+        "{name}: {cost} a month off each card for repeat purchase, taken {order} the discount, {first} "
+        "({basis}).",
+        name=offer.id,
+        cost=f"{show_money(repeat.per_card_month)} {offer.currency}",
+        order=order,
+        first=first,
+        basis=basis,
     )
 
 
@@ -153,12 +169,26 @@ def _increments(contract: Contract) -> str:
         agreed = getattr(contract.terms, name) is not None
         source = "as the source states" if name in published else "assumed"
         bases.append("as the terms say" if agreed else source)
-    first = "" if bases[0] == bases[1] else f" ({bases[0]})"
-    shift = max(0, contract.terms.pay_shift_days)
-    later = f", {shift} days later" if shift else ""
-    return (
-        f"{contract.offer.id}: billed in whole increments of {step}{first}, at least {least} a rental "
-        f"({bases[1]}), from usable to handed back, down time included; paid when handed back and at month "
-        f"ends{later}. The hours on one invoice are rounded to the cent together, so that they sum to their "
-        "exact total."
+    if bases[0] != bases[1]:
+        step = said("{span} ({basis})", span=step, basis=bases[0])
+    text = said(
+        "{name}: billed in whole increments of {step}, at least {span} a rental ({basis}), from usable to "
+        "handed back, down time included;",
+        name=contract.offer.id,
+        step=step,
+        span=least,
+        basis=bases[1],
+    )
+    shift = contract.terms.pay_shift_days
+    if shift > 0:
+        return said(
+            "{head} paid when handed back and at month ends, {days} days later. The hours on one invoice are "
+            "rounded to the cent together, so that they sum to their exact total.",
+            head=text,
+            days=shift,
+        )
+    return said(
+        "{head} paid when handed back and at month ends. The hours on one invoice are rounded to the cent "
+        "together, so that they sum to their exact total.",
+        head=text,
     )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from sim.billing.contracts import Contract, burst_contract, lease_contract
 from sim.billing.contradictions import Fault, contradictions
 from sim.billing.hourprice import hour_price, refuse_monthly_terms
-from sim.billing.prepaid import lease_span
+from sim.billing.prepaid import lease_start
 from sim.billing.proration import Months
 from sim.billing.terms import find_plan, period_price
 from sim.errors import InputError, Problem
@@ -72,7 +72,7 @@ def _check_lease(scenario: Scenario, contract: Contract) -> None:
     """Prices of every plan that the lease names; InputError for the first that cannot be."""
     lease, key = contract.lease, contract.key
     assert lease is not None  # noqa: S101 - not called with burst
-    lease_span(scenario, lease, key)
+    lease_start(scenario, lease, key)
     _check_plan(scenario, contract, lease, lease.plan, f"{key}.plan")
     for number, change in enumerate(lease.converts):
         _check_plan(scenario, contract, lease, change.plan, f"{key}.converts.{number}.plan")

@@ -49,11 +49,17 @@ def increments(contract: Contract) -> Increments:
 
 
 def hour_price(
-    contract: Contract, begins: datetime, signed: datetime, fallen_back: bool, key: str
+    contract: Contract,
+    begins: datetime,
+    signed: datetime,
+    fallen_back: bool,
+    key: str,
+    month_h: int = HOURS_A_MONTH,
 ) -> HourPrice:
     """Price of an hour that begins then, local; `fallen_back`: a prepaid contract has become hourly.
 
-    InputError if the offer is not sold by the hour.
+    `month_h`: hours over which a month's price is divided where none is stated; what is billed keeps the
+    default. InputError if the offer is not sold by the hour.
     """
     offer, terms = contract.offer, contract.terms
     if offer.price.unit == "hour":
@@ -66,15 +72,15 @@ def hour_price(
     options = Decimal(0)
     if contract.lease is not None:
         options = options_price(offer, contract.lease.options, f"{contract.key}.options")
-    extra = f" + {show_money(options)} options / {HOURS_A_MONTH}" if options else ""
+    extra = f" + {show_money(options)} options / {month_h}" if options else ""
     if terms.hourly_price is not None:
-        hour = Fraction(terms.hourly_price) + Fraction(options) / HOURS_A_MONTH
+        hour = Fraction(terms.hourly_price) + Fraction(options) / month_h
         text = f"{show_money(terms.hourly_price)} list{extra}"
         return HourPrice(hour, multiplier, f"({text})" if extra else text, contract.note(terms.hourly_price))
     listed = contract.list_price(begins, signed)
     months = 12 if offer.price.unit == "year" else 1
-    hour = Fraction(listed) / (months * HOURS_A_MONTH) + Fraction(options) / HOURS_A_MONTH
-    text = f"{show_money(listed)} list / {months * HOURS_A_MONTH}"
+    hour = Fraction(listed) / (months * month_h) + Fraction(options) / month_h
+    text = f"{show_money(listed)} list / {months * month_h}"
     return HourPrice(hour, multiplier, f"({text}{extra})" if extra else text, contract.note(listed))
 
 

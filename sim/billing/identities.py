@@ -42,12 +42,16 @@ def _on_invoices(ledger: Ledger) -> Iterator[str]:
         if listed[charge.id] != wanted:
             yield f"line {charge.id} stands on {listed[charge.id]} invoices, not {wanted}"
     for invoice in ledger.invoices:
-        lines = [charges[number] for number in invoice.charges]
+        name = f"the invoice of {invoice.provider} for {invoice.month}"
+        for number in invoice.charges:
+            if number not in charges:
+                yield f"{name} names line {number}, which is not there"
+        lines = [charges[number] for number in invoice.charges if number in charges]
         if invoice.total != sum((line.billed_cost for line in lines), ZERO):
-            yield f"the invoice of {invoice.provider} for {invoice.month} is not the sum of its lines"
+            yield f"{name} is not the sum of its lines"
         places = {(line.provider, f"{line.cash_date:%Y-%m}") for line in lines}
         if places != {(invoice.provider, invoice.month)}:
-            yield f"the invoice of {invoice.provider} for {invoice.month} has lines of {sorted(places)}"
+            yield f"{name} has lines of {sorted(places)}"
 
 
 def _as_cash(ledger: Ledger, scenario: Scenario) -> Iterator[str]:

@@ -11,7 +11,7 @@ from sim.billing.contracts import BURST, Contract, burst_contract, lease_contrac
 from sim.billing.hourly import Rental, usage_charges
 from sim.billing.hourprice import Increments, increments
 from sim.billing.invoices import invoices
-from sim.billing.prepaid import lease_span, purchases, walk_of
+from sim.billing.prepaid import lease_start, purchases, walk_of
 from sim.billing.segments import Stretch
 from sim.billing.stops import disk_charges, pieces, unbilled_times
 from sim.billing.tax import with_tax
@@ -71,7 +71,7 @@ def bill(
 
 def _begins_inside(scenario: Scenario, contract: Contract) -> bool:
     assert contract.lease is not None  # noqa: S101 - not called with burst
-    return lease_span(scenario, contract.lease, contract.key)[0] < scenario.horizon_us
+    return lease_start(scenario, contract.lease, contract.key) < scenario.horizon_us
 
 
 def _end_us(scenario: Scenario, contract: Contract) -> Micros | None:

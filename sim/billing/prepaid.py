@@ -32,17 +32,16 @@ from sim.model.scenario import Scenario
 from sim.model.terms import plan_months
 from sim.units import Micros, format_duration, spread
 
-__all__ = ["lease_span", "purchases", "stretch_price", "walk_of"]
+__all__ = ["lease_start", "purchases", "stretch_price", "walk_of"]
 
 
-def lease_span(scenario: Scenario, lease: Lease, key: str) -> tuple[Micros, Micros | None]:
-    """Start and end of a lease, elapsed time; InputError if it starts before the scenario."""
+def lease_start(scenario: Scenario, lease: Lease, key: str) -> Micros:
+    """Start of a lease, elapsed time; InputError if it starts before the scenario."""
     start = lease.start if lease.start is not None else scenario.start
     if start < scenario.start:
         rule = f"a lease may not start before the scenario does ({scenario.start.isoformat(' ')})"
         raise InputError(Problem(rule, key=f"{key}.start", value=start.isoformat(" ")))
-    end_us = None if lease.end is None else scenario.elapsed_us(lease.end)
-    return scenario.elapsed_us(start), end_us
+    return scenario.elapsed_us(start)
 
 
 def walk_of(scenario: Scenario, contracts: Mapping[int, Contract], index: int) -> tuple[Stretch, ...]:

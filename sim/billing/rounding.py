@@ -13,7 +13,12 @@ from math import floor, lcm
 
 from sim.units import CENT
 
-__all__ = ["apportion", "as_decimal", "round_cents", "show_money", "show_number"]
+__all__ = ["apportion", "as_decimal", "round_cents", "show_factor", "show_money", "show_number"]
+
+_LONGEST_FACTOR = 12
+"""Signs of a factor that people write; one that is worked out has 28 digits."""
+_LARGEST_DENOMINATOR = 10**9
+"""Of such a factor, in cents of list prices."""
 
 
 def as_decimal(value: Fraction) -> Decimal:
@@ -52,6 +57,15 @@ def show_money(amount: Decimal | Fraction) -> str:
 def show_number(value: Decimal | Fraction) -> str:
     """As few decimals as needed, six at most: `5`, `0.25`, `0.333333`."""
     return _digits(value)
+
+
+def show_factor(factor: Decimal) -> str:
+    """A factor as it is stated, `0.80`; one that a price makes (11,800 / 14,160) as the fraction `5/6`."""
+    text = str(factor)
+    if len(text) <= _LONGEST_FACTOR:
+        return text
+    fraction = Fraction(factor).limit_denominator(_LARGEST_DENOMINATOR)
+    return str(fraction) if as_decimal(fraction) == factor else show_number(factor)
 
 
 def _digits(value: Decimal | Fraction) -> str:

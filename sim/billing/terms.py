@@ -18,7 +18,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from sim.billing.proration import Months
-from sim.billing.rounding import as_decimal, show_money, show_number
+from sim.billing.rounding import as_decimal, show_factor, show_money, show_number
 from sim.errors import InputError, Problem
 from sim.model.contract import Offer, PlanTerms
 from sim.model.lease import Lease
@@ -137,7 +137,7 @@ def period_price(
         rule = "the reduction for repeat purchase must leave something to pay"
         raise InputError(Problem(rule, key=f"{key}.repeat_purchase", value=show_money(reduction)))
 
-    times = "" if multiplier == 1 else f" x {factor[0]} {name}"
+    times = "" if multiplier == 1 else f" x {show_factor(factor[0])} {name}"
     text = f"{units} x {span} x {show_money(listed)} list"
     option_text = f"{units} x {_count_months(months)} x {show_money(options)} options" if options else ""
     if option_text and terms.options_discounted:

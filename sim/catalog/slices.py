@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from sim.model.contract import Offer
 from sim.model.hardware import Gpu, MigProfile
+from sim.model.said import said
 from sim.model.sharing import SLICES
 
 __all__ = ["memory_slices", "slice_cards", "slice_offer", "slices_sold"]
@@ -82,9 +83,11 @@ def slice_offer(offer: Offer, profile: MigProfile) -> Offer:
             for end, price in (("low", offer.price.low), ("high", offer.price.high))
         }
     )
-    assumed = (
-        f"a slice costs {part} of the whole card, its share of the compute slices (assumed); one card holds "
-        f"at most {profile.max_instances}, and units beyond that are cut from further cards."
+    assumed = said(
+        "a slice costs {slices} of the whole card, its share of the compute slices (assumed); one card holds "
+        "at most {most}, and units beyond that are cut from further cards.",
+        slices=part,
+        most=profile.max_instances,
     )
     vcpu, ram = (
         None if whole is None else max(1, whole * profile.compute_slices // SLICES)

@@ -15,19 +15,14 @@ from sim.billing.finance.presentvalue import CONVENTIONS, Convention
 from sim.catalog import load_catalog
 from sim.cli.breakeven_ends import Asked, asked_ends
 from sim.cli.breakeven_json import as_json
-from sim.cli.breakeven_text import percent, print_analysis
+from sim.cli.breakeven_text import print_analysis
 from sim.cli.breakeven_ways import START, offer_ways, rekeyed, strategy_ways, whole_months
+from sim.cli.charts import ChartOption, write_chart
 from sim.cli.console import print_json, say
 from sim.cli.finance_bursts import BurstOption, burst_notes, bursts_json, with_bursts
-from sim.cli.finance_options import (
-    ChartOption,
-    RateOption,
-    price_choice,
-    read_number,
-    read_refund,
-    read_share,
-    write_chart,
-)
+from sim.cli.finance_exchange import ExchangeOption, refuse_exchange
+from sim.cli.finance_options import RateOption, read_number, read_refund, read_share
+from sim.cli.finance_text import percent
 from sim.cli.options import (
     CatalogOption,
     FormatOption,
@@ -35,6 +30,8 @@ from sim.cli.options import (
     PriceOption,
     SetOption,
     check_file,
+    check_known,
+    price_choice,
     read_question,
     refuse_catalog,
 )
@@ -42,7 +39,6 @@ from sim.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from sim.experiments.expected_burst import ExpectedBurst
-    from sim.load import Question
 
 __all__ = ["breakeven"]
 
@@ -98,6 +94,7 @@ def breakeven(
     burst: BurstOption = 0,
     price: PriceOption = None,
     own: CatalogOption = None,
+    exchange: ExchangeOption = None,
     out: ChartOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
@@ -110,24 +107,15 @@ def breakeven(
         check_file(out, "--out", (".png",), [] if scenario is None else [scenario])
     rule = None if refund is None else read_refund(refund)
     used = None if hours is None else _hours(hours)
-    question: Question | None = None
-    if (offer is None) == (scenario is None):
-        raise InputError(Problem("give either an offer or a scenario", key="--offer"))
-    refuse_catalog(own, scenario)
+    _refuse_mixture(offer, scenario, own, strategies, set_, used)
+    refuse_exchange(exchange, scenario)
+    question, place = None, None
     if scenario is not None:
-        if used is not None:
-            raise InputError(Problem("is for --offer: strategies lease all the time", key="--hours"))
         question = read_question(scenario, set_, price)
         ways = strategy_ways(question, strategies, rule)
-        place = None
     else:
-        if strategies is not None or set_:
-            key = "--set" if set_ else "--strategies"
-            raise InputError(Problem("is for strategies of a --scenario", key=key))
-        ways = offer_ways(
-            load_catalog(own), offer or "", count, plans, start, rule, used, price_choice(price)
-        )
-        place = "--plans"
+        place, level = "--plans", price_choice(price)
+        ways = offer_ways(load_catalog(own), offer or "", count, plans, start, rule, used, level, exchange)
     if len(ways) < 2:
         key, value = ("--strategies", strategies) if place is None else ("--plans", plans)
         raise InputError(Problem("two ways to pay are compared, or more", key=key, value=value))
@@ -139,6 +127,25 @@ def breakeven(
     _show(analysis, asked, notes, bursts, ways[0].scenario.currency, out, format_)
 
 
+def _refuse_mixture(
+    offer: str | None,
+    scenario: Path | None,
+    own: Path | None,
+    strategies: str | None,
+    changes: Sequence[str] | None,
+    hours: Decimal | None,
+) -> None:
+    """InputError unless an offer or a scenario is asked about, with the options that belong to it."""
+    if (offer is None) == (scenario is None):
+        raise InputError(Problem("give either an offer or a scenario", key="--offer"))
+    refuse_catalog(own, scenario)
+    if scenario is not None and hours is not None:
+        raise InputError(Problem("is for --offer: strategies lease all the time", key="--hours"))
+    if scenario is None and (strategies is not None or changes):
+        key = "--set" if changes else "--strategies"
+        raise InputError(Problem("is for strategies of a --scenario", key=key))
+
+
 def _analysis(
     ways: Sequence[Way],
     months: int,
@@ -147,10 +154,9 @@ def _analysis(
     asked: Asked,
     place: str | None,
 ) -> Analysis:
+    """What the finance says of the ways; InputError at the option `place`, None: where billing finds it."""
     known: dict[str, Convention] = {name: name for name in CONVENTIONS}
-    if convention not in known:
-        rule = "must be one of the known names"
-        raise InputError(Problem(rule, key="--convention", value=convention, known=CONVENTIONS))
+    check_known("--convention", convention, known)
     try:
         return analyse(ways, months, rate, known[convention], asked.ends)
     except InputError as error:
@@ -166,6 +172,7 @@ def _show(
     out: Path | None,
     format_: OutputFormat,
 ) -> None:
+    """Draw the chart that is asked for, and print the answer."""
     if out is not None:
         from sim.report.plots_finance import breakeven_chart
         from sim.report.plots_style import png
@@ -206,6 +213,7 @@ def _notes(
 
 
 def _hours(text: str) -> Decimal:
+    """Hours a month of each unit; a month of 31 days has 744."""
     rule = "must be a number of hours above 0, at most 744"
     value = read_number(text, "--hours", rule)
     if not 0 < value <= 744:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
 
 from sim.billing.finance.analysis import Analysis, Pair, WayResult
@@ -12,11 +11,15 @@ from sim.billing.finance.breakeven import TermBreakEven
 from sim.billing.finance.ski_rental import SkiRental
 from sim.billing.rounding import as_decimal
 from sim.cli.breakeven_ends import Asked
-from sim.cli.console import heading, print_table, say
+from sim.cli.console import bullets, heading, print_table, say
+from sim.cli.finance_text import cents, percent
 from sim.experiments.wording import DASH, share
-from sim.units import round_money
+from sim.workload.wording import counted
 
-__all__ = ["month_count", "percent", "print_analysis"]
+__all__ = ["print_analysis"]
+
+HIGHEST = 10
+"""Rate of return that is written out at most, as a share: 1,000 %."""
 
 _CELL, _COLUMNS = 12, 64
 """Signs of an amount, and of all names at the heads of columns."""
@@ -25,13 +28,13 @@ _CELL, _COLUMNS = 12, 64
 def print_analysis(analysis: Analysis, asked: Asked, currency: str, notes: list[str]) -> None:
     """Plans, break-even, curve, downside, cash by month, assumptions."""
     rate = percent(analysis.rate)
-    heading(f"Over {month_count(analysis.months)}")
+    heading(f"Over {counted(analysis.months, 'month')}")
     short = labels(analysis)
     print_table(
         ("Way", f"A period\n{currency}", f"Paid in all\n{currency}", f"Worth today\nat {rate}, {currency}",
          f"A card-hour\nrented, {currency}"),
         [
-            (_marked(way, short), _period(way), _money(way.cost), _money(way.value),
+            (_marked(way, short), _period(way), cents(way.cost), cents(way.value),
              DASH if way.effective_hour is None else f"{way.effective_hour:,.4f}")
             for way in analysis.ways
         ],
@@ -49,9 +52,7 @@ def print_analysis(analysis: Analysis, asked: Asked, currency: str, notes: list[
     _curve(analysis, currency)
     _downside(analysis, asked, currency)
     _cash(analysis, currency)
-    heading("Assumptions")
-    for note in notes:
-        say(f"- {note}")
+    bullets("Assumptions", notes)
 
 
 def _called(pair: Pair, short: Mapping[str, str]) -> Pair:
@@ -84,8 +85,8 @@ def _sentences(pair: Pair, analysis: Analysis, asked: Asked, currency: str) -> I
     elif pair.cheaper_months:
         yield f"{billed} costs less than {pair.first} only in months {_list(pair.cheaper_months)}."
     else:
-        yield f"{billed} never costs less than {pair.first} within {month_count(analysis.months)}."
-    yield f"Over {month_count(analysis.months)} {_saving(pair, analysis, currency)}."
+        yield f"{billed} never costs less than {pair.first} within {counted(analysis.months, 'month')}."
+    yield f"Over {counted(analysis.months, 'month')} {_saving(pair, analysis, currency)}."
     if not pair.irr.one_sided:
         yield f"Paying as {pair.other} asks instead of as {pair.first}: {_irr(pair)}."
     single = pair.even if asked.hazard is None else {}  # each is of an end in this month alone
@@ -99,8 +100,8 @@ def _sentences(pair: Pair, analysis: Analysis, asked: Asked, currency: str) -> I
 
 def _ski(rule: SkiRental, term: TermBreakEven, currency: str) -> str:
     """The ski-rental rule in a sentence; its unit is the period of the shorter plan."""
-    periods = "1 period" if rule.rented_months == 1 else f"{rule.rented_months} periods"
-    cost, best = _money(as_decimal(rule.worst_cost)), _money(as_decimal(rule.best_cost))
+    periods = counted(rule.rented_months, "period")
+    cost, best = cents(as_decimal(rule.worst_cost)), cents(as_decimal(rule.best_cost))
     worst, bound = f"{float(rule.worst):,.4f}", f"{float(rule.bound):g}"
     return (
         f"If nobody knows how long it lasts, and nothing is refunded: pay {periods} of {term.shorter}, then "
@@ -111,8 +112,8 @@ def _ski(rule: SkiRental, term: TermBreakEven, currency: str) -> str:
 
 
 def _saving(pair: Pair, analysis: Analysis, currency: str) -> str:
-    amount = f"{_money(abs(pair.saving))} {currency}"
-    worth = f"present value of the saving at {percent(analysis.rate)}: {_money(pair.value_saving)} {currency}"
+    amount = f"{cents(abs(pair.saving))} {currency}"
+    worth = f"present value of the saving at {percent(analysis.rate)}: {cents(pair.value_saving)} {currency}"
     if pair.saving == 0 == pair.value_saving:
         return f"{pair.other} costs the same as {pair.first}"
     if pair.saving >= 0:
@@ -143,8 +144,8 @@ def _irr(pair: Pair) -> str:
 
 
 def _rate(rate: float, places: int) -> str:
-    """`66.6 %`; rates that nobody reads are short: `1.3e+09 %`."""
-    return f"{100 * rate:,.{places}f} %" if rate < 1e5 else f"{100 * rate:.2g} %"
+    """`66.6 %`; how much a rate is past `HIGHEST` tells nobody anything, and JSON has it."""
+    return f"{100 * rate:,.{places}f} %" if rate <= HIGHEST else f"more than {100 * HIGHEST:,} %"
 
 
 def _curve(analysis: Analysis, currency: str) -> None:
@@ -154,7 +155,7 @@ def _curve(analysis: Analysis, currency: str) -> None:
         at = [way.outcomes[place] for way in analysis.ways]
         least = min(found.cost for found in at)
         best = [short[way.name] for way, found in zip(analysis.ways, at, strict=True) if found.cost == least]
-        costs = (_money(found.cost) for found in at)
+        costs = (cents(found.cost) for found in at)
         rows.append((f"{place + 1}", f"{at[0].end:%Y-%m-%d}", *costs, " = ".join(best)))
     columns = ("Month", "Ends", *short.values(), "Least")
     print_table(columns, rows, (1, len(columns) - 1))
@@ -166,7 +167,7 @@ def _downside(analysis: Analysis, asked: Asked, currency: str) -> None:
         return
     heading(f"If it ends early: cost and, in brackets, regret (what it is above the best), {currency}")
     if asked.hazard is not None:
-        mean, most = _number(asked.mean_months, 2), month_count(analysis.months)
+        mean, most = _number(asked.mean_months, 2), counted(analysis.months, "month")
         say(
             f"It ends in every month that it reaches with a probability of {share(float(asked.hazard))}, "
             f"so it lasts {mean} months on average, {most} at most."
@@ -175,15 +176,15 @@ def _downside(analysis: Analysis, asked: Asked, currency: str) -> None:
         (
             f"month {row.months}",
             share(float(row.probability)),
-            *(f"{_money(row.costs[name])}\n[{_money(row.regrets[name])}]" for name in row.costs),
+            *(f"{cents(row.costs[name])}\n[{cents(row.regrets[name])}]" for name in row.costs),
         )
         for row in found.rows
     ]
     risks = found.risks.values()
     rows += [
-        ("expected cost", "", *(_money(risk.expected_cost) for risk in risks)),
-        ("expected regret", "", *(_money(risk.expected_regret) for risk in risks)),
-        ("largest regret", "", *(_money(risk.largest_regret) for risk in risks)),
+        ("expected cost", "", *(cents(risk.expected_cost) for risk in risks)),
+        ("expected regret", "", *(cents(risk.expected_regret) for risk in risks)),
+        ("largest regret", "", *(cents(risk.largest_regret) for risk in risks)),
         ("was wrong", "", *(share(float(risk.wrong)) for risk in risks)),
     ]
     short = labels(analysis)
@@ -201,10 +202,10 @@ def _cash(analysis: Analysis, currency: str) -> None:
     by_way = [{row.month: row for row in way.table} for way in analysis.ways]
     months = sorted({month for rows in by_way for month in rows})
     rows = [
-        (month, *(_money(rows[month].cash) if month in rows else "0.00" for rows in by_way))
+        (month, *(cents(rows[month].cash) if month in rows else "0.00" for rows in by_way))
         for month in months
     ]
-    total = ("all", *(_money(way.table[-1].cash_so_far) if way.table else "0.00" for way in analysis.ways))
+    total = ("all", *(cents(way.table[-1].cash_so_far) if way.table else "0.00" for way in analysis.ways))
     print_table(("Month", *labels(analysis).values()), [*rows, total])
 
 
@@ -227,25 +228,11 @@ def _marked(way: WayResult, short: Mapping[str, str]) -> str:
 
 def _period(way: WayResult) -> str:
     if way.plan is not None:
-        length = month_count(way.plan.months).removeprefix("1 ")
-        return f"{_money(as_decimal(way.plan.amount))} / {length}"
+        length = counted(way.plan.months, "month").removeprefix("1 ")
+        return f"{cents(as_decimal(way.plan.amount))} / {length}"
     return DASH if way.hour is None else f"{as_decimal(way.hour):,.4f} / h and unit"
-
-
-def _money(amount: Decimal) -> str:
-    return f"{round_money(amount) + 0:,.2f}"  # a difference that rounds to 0 has no sign
 
 
 def _number(value: Fraction, places: int) -> str:
     text = f"{float(value):,.{places}f}"
     return text.rstrip("0").rstrip(".")
-
-
-def month_count(number: int) -> str:
-    """`1 month`, `12 months`."""
-    return "1 month" if number == 1 else f"{number} months"
-
-
-def percent(rate: Decimal) -> str:
-    """`8 %`, `8.25 %`."""
-    return f"{float(100 * rate):.10g} %"

@@ -13,7 +13,9 @@ from pydantic import ValidationError
 from sim.billing.finance.outcomes import Way
 from sim.catalog import Catalog
 from sim.catalog.slices import slices_sold
+from sim.cli.finance_exchange import money_of
 from sim.cli.finance_options import split_names
+from sim.cli.options import check_known
 from sim.errors import InputError, Problem
 from sim.load import Question
 from sim.load_leases import with_slices
@@ -23,7 +25,16 @@ from sim.model.scenario import Scenario
 from sim.model.terms import ContractTerms, Plan, Refund, plan_months
 from sim.replication import used_offers
 
-__all__ = ["offer_ways", "plain_scenario", "read_plan", "rekeyed", "strategy_ways", "whole_months"]
+__all__ = [
+    "START",
+    "lease_keys",
+    "offer_ways",
+    "plain_scenario",
+    "read_plan",
+    "rekeyed",
+    "strategy_ways",
+    "whole_months",
+]
 
 START = "2026-01-01"
 """First day where none is asked for (assumed): a year without a 29 February."""
@@ -38,18 +49,21 @@ def offer_ways(
     refund: Refund | None,
     hours: Decimal | None,
     price: PriceChoice | None,
+    exchange: Sequence[str] | None = None,
 ) -> list[Way]:
-    """One way a plan: `monthly,annual`, or of another offer `h100-mig:hourly`. InputError as usual."""
+    """One way a plan: `monthly,annual`, or of another offer `h100-mig:hourly`; `exchange` has the dated rates
+    where offers are in several currencies. InputError as usual."""
     asked = [read_plan(part.strip(), offer, catalog, "--plans") for part in plans.split(",")]
     if len(set(asked)) < len(asked):
         raise InputError(Problem("each plan is named once", key="--plans", value=plans))
     one_offer = len({name for name, _ in asked}) == 1
     labels = [plan if one_offer else f"{name} {plan}" for name, plan in asked]
     strategies = [
-        {"name": label, "leases": [_lease(name, count, plan)]}
+        {"name": label, "leases": [lease_keys(name, count, plan)]}
         for label, (name, plan) in zip(labels, asked, strict=True)
     ]
-    scenario = plain_scenario(strategies, start)
+    money = money_of(catalog, [name for name, _ in asked], exchange)
+    scenario = money.of(plain_scenario(strategies, start))
     offers = with_slices(catalog, scenario).offers
     used = None if hours is None else Fraction(hours)
     return _ways(scenario, labels, offers, refund, used, price)
@@ -101,9 +115,8 @@ def read_plan(text: str, offer: str, catalog: Catalog, option: str) -> tuple[str
         rule = "the offer is not in the catalogue"
         raise InputError(Problem(rule, key=key, value=name, known=tuple(catalog.offers)))
     sold = slices_sold(catalog.offers[base], catalog.mig_profiles)
-    if profile and profile not in sold:
-        rule = f"{base} is not sold in this MIG profile"
-        raise InputError(Problem(rule, key=key, value=profile, known=tuple(sold)))
+    if profile:
+        check_known(key, profile, sold, f"{base} is not sold in this MIG profile")
     try:
         plan_months(plan)
     except ValueError as error:
@@ -111,7 +124,8 @@ def read_plan(text: str, offer: str, catalog: Catalog, option: str) -> tuple[str
     return name, plan
 
 
-def _lease(name: str, count: int, plan: str) -> dict[str, Any]:
+def lease_keys(name: str, count: int, plan: str) -> dict[str, Any]:
+    """The keys of a lease of an offer or slice (`OFFER/PROFILE`), as a scenario has them."""
     offer, _, profile = name.partition("/")
     return {"offer": offer, "count": count, "plan": plan, **({"profile": profile} if profile else {})}
 

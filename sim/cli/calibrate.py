@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from sim.cli.console import print_table, say
-from sim.cli.rows import check_elsewhere, read_rows, row_constants, write_text
+from sim.cli.rows import check_answer, read_rows, row_constants, write_answer
 from sim.errors import InputError, Problem
 from sim.physics.calibration import Calibration, Errors
 from sim.physics.calibration import calibrate as fit_to
+from sim.workload.wording import counted
 
 __all__ = ["calibrate"]
 
@@ -40,14 +41,14 @@ def calibrate(
     `performance: FILE.yaml`, and so does `fleetsim fit --performance FILE.yaml`.
     """
     constants = row_constants(performance)
-    check_elsewhere(out, rows)
+    check_answer(out, rows)
     table = read_rows(rows)
     found = fit_to(table.rows, constants)
     if not found.memory[0].rows and not found.speed[0].rows:
         rule = "no row has both the facts of a run and a measured peak_mem_gib or tokens_per_s_total"
         reasons = tuple(f"row {position + 1}: {reason}" for position, reason in found.skipped[:5])
         raise InputError(Problem("; ".join((rule, *reasons)), str(rows)))
-    write_text(out, _yaml(found))
+    write_answer(out, _yaml(found))
     lines = [_line("Memory", found.memory), _line("Speed", found.speed)]
     columns = (
         "",
@@ -79,9 +80,8 @@ def _yaml(found: Calibration) -> str:
     lines = ["# Constants fitted to measured runs; a scenario uses them by `performance: PATH`."]
     for name, (before, after) in (("memory", found.memory), ("speed", found.speed)):
         if before.rows:
-            number = "1 row" if before.rows == 1 else f"{before.rows} rows"
             shares = f"{_share(before.median)} before, {_share(after.median)} after"
-            lines.append(f"# {name}: {number}, median error {shares}.")
+            lines.append(f"# {name}: {counted(before.rows, 'row')}, median error {shares}.")
     for section, keys in found.changed.items():
         lines.append(f"{section}:")
         lines += _nested(keys, 1)

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from sim.billing.rounding import show_factor
 from sim.catalog import Catalog, ReliabilityProfile, load_catalog
-from sim.cli.console import heading, print_json, print_table, say
+from sim.cli.console import bullets, print_json, print_table, say
 from sim.cli.options import CatalogOption, FormatOption, OutputFormat
 from sim.experiments.wording import DASH
 from sim.model.base import Strict
@@ -71,9 +72,7 @@ def catalog(
     for name, item in found.items():
         for source in view.sources(item):
             by_source.setdefault(source, []).append(name)
-    heading("Sources")
-    for source, names in by_source.items():
-        say(f"- {', '.join(names)}: {source}")
+    bullets("Sources", (f"{', '.join(names)}: {source}" for source, names in by_source.items()))
 
 
 def _texts(value: object) -> Iterable[str]:
@@ -95,7 +94,7 @@ def _offer_row(offer: Offer) -> Iterable[Row]:
     price = offer.price
     money = f"{price.low:,f}" if price.low == price.high else f"{price.low:,f} - {price.high:,f}"
     plans = ", ".join(
-        f"{plan} x {terms.multiplier}" + (" (assumed)" if terms.assumed else "")
+        f"{plan} x {show_factor(terms.multiplier)}" + (" (assumed)" if terms.assumed else "")
         for plan, terms in offer.plans.items()
     )
     cards = f"{offer.gpus_per_unit} x {offer.gpu}"

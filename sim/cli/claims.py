@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from sim.catalog import load_catalog
+from sim.cli.charts import write_chart
 from sim.cli.console import heading, print_json, print_table, say
-from sim.cli.finance_options import write_chart
-from sim.cli.options import CatalogOption, check_file
+from sim.cli.options import CatalogOption, check_file, check_known
 from sim.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -111,15 +112,12 @@ def _chosen(
     found: ClaimSet, kinds: list[str] | None, articles: list[str] | None, explain: str | None
 ) -> ClaimSet:
     """The claims that are asked for; InputError for a name that no claim has."""
-    import dataclasses
-
     from sim.claims.model import KINDS
 
     _known("--kind", kinds, KINDS)
     _known("--article", articles, tuple(found.articles))
     if explain is not None:
-        ids = tuple(claim.id for claim in found.claims)
-        _known("--explain", [explain], ids, near=True)
+        _known_claim(explain, tuple(claim.id for claim in found.claims))
     kept = tuple(
         claim
         for claim in found.claims
@@ -131,15 +129,16 @@ def _chosen(
     return dataclasses.replace(found, claims=kept, others=others)
 
 
-def _known(option: str, given: list[str] | None, known: Sequence[str], near: bool = False) -> None:
+def _known(option: str, given: list[str] | None, known: Sequence[str]) -> None:
     for name in given or ():
-        if name not in known:
-            rule = "must be one of the known names"
-            names = tuple(known)
-            if near:
-                rule = "no claim has this id"
-                names = tuple(key for key in known if key[:4] == name[:4])[:12] or tuple(known)[:12]
-            raise InputError(Problem(rule, key=option, value=name, known=names))
+        check_known(option, name, known)
+
+
+def _known_claim(name: str, known: Sequence[str]) -> None:
+    """InputError with ids that begin alike, for there are hundreds."""
+    if name not in known:
+        near = [key for key in known if key[:4] == name[:4]] or known
+        raise InputError(Problem("no claim has this id", key="--explain", value=name, known=tuple(near[:12])))
 
 
 def _draw(chart: Path, judged: Sequence[Judged], found: ClaimSet) -> None:
@@ -148,7 +147,7 @@ def _draw(chart: Path, judged: Sequence[Judged], found: ClaimSet) -> None:
 
     if not judged:
         raise InputError(Problem("no claim is left to be drawn", key="--chart", value=str(chart)))
-    write_chart(chart, png(claims_chart(judged, found.articles)))
+    write_chart(chart, png(claims_chart(judged, found.articles)), "--chart")
 
 
 def _print_page(bench: Bench) -> None:
@@ -158,8 +157,6 @@ def _print_page(bench: Bench) -> None:
 
 
 def _print_tables(bench: Bench, form: Form) -> None:
-    from dataclasses import asdict
-
     from sim.claims.headline_cards import HEADLINES
 
     made = [make(bench) for make in HEADLINES]
@@ -167,7 +164,7 @@ def _print_tables(bench: Bench, form: Form) -> None:
         rule = "tables of different columns are no one CSV file; text or json"
         raise InputError(Problem(rule, key="--format", value="csv"))
     if form is Form.JSON:
-        print_json({"tables": [asdict(one) for one in made]})
+        print_json({"tables": [dataclasses.asdict(one) for one in made]})
         return
     for one in made:
         heading(one.title)

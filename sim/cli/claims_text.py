@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from sim.claims.model import Also, Article, Claim, Language
 from sim.claims.verdict import VERDICTS, Judged, span, spoken
 from sim.claims.working import Working
-from sim.cli.console import heading, print_table, say
+from sim.cli.console import bullets, heading, print_table, say
 
 __all__ = ["print_claims", "print_working", "stated"]
 
@@ -107,10 +107,7 @@ def print_working(one: Judged, articles: Mapping[str, Article], language: Langua
         ("assumptions", assumed),
         ("sources", [] if one.working is None else one.working.sources),
     ):
-        if texts:
-            heading(_word(key, language))
-            for text in texts:
-                say(f"- {text}")
+        bullets(_word(key, language), texts)
 
 
 def _steps(name: str, working: Working, language: Language) -> None:

@@ -13,10 +13,11 @@ from sim.billing.finance.commitment import Commitment, Demand, empirical
 from sim.billing.finance.commitment import commit as best_commitment
 from sim.catalog import load_catalog
 from sim.cli.breakeven_ways import START, plain_scenario, read_plan
+from sim.cli.charts import ChartOption, write_chart
+from sim.cli.commit_answer import Answer
 from sim.cli.commit_inputs import Prices, plain_lease, prices, read_demand, template
-from sim.cli.commit_text import Answer, as_json, print_answer
+from sim.cli.commit_text import as_json, print_answer
 from sim.cli.console import print_json, say
-from sim.cli.finance_options import ChartOption, price_choice, write_chart
 from sim.cli.options import (
     FormatOption,
     JobsOption,
@@ -26,11 +27,12 @@ from sim.cli.options import (
     SetOption,
     StrategyOption,
     check_file,
+    price_choice,
     read_question,
     strategy_number,
     workers,
 )
-from sim.cli.progress import ProgressForm, shown_progress
+from sim.cli.progress import ProgressForm, ProgressOption, shown_progress
 from sim.errors import InputError, Problem
 from sim.load import Question
 from sim.model.contract import PriceChoice
@@ -90,7 +92,7 @@ def commit(
     price: PriceOption = None,
     out: ChartOption = None,
     format_: FormatOption = OutputFormat.TEXT,
-    progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
+    progress: ProgressOption = ProgressForm.AUTO,
 ) -> None:
     """How many cards to commit: the newsvendor on the demand of a scenario, beside the simulated optimum.
 
@@ -109,19 +111,22 @@ def commit(
         base = question.scenario.strategies[strategy_number(question, strategy)]
         answer = _of_scenario(question, base, template(base, offer, plan), fallback, sizes)
     if out is not None:
-        from sim.report.plots_finance import commitment_chart
-        from sim.report.plots_style import png
-
-        trials = [(trial.committed, trial.mean) for trial in answer.trials]
-        write_chart(
-            out, png(commitment_chart(answer.found, answer.shares, trials, answer.unit, answer.currency))
-        )
+        _draw(answer, out)
     if format_ is OutputFormat.JSON:
         print_json({**as_json(answer), "chart": None if out is None else str(out)})
         return
     print_answer(answer)
     if out is not None:
         say(f"{out} shows it.")
+
+
+def _draw(answer: Answer, out: Path) -> None:
+    from sim.report.plots_finance import commitment_chart
+    from sim.report.plots_style import png
+
+    trials = [(trial.committed, trial.mean) for trial in answer.trials]
+    chart = commitment_chart(answer.found, answer.shares, trials, "units", answer.currency)
+    write_chart(out, png(chart))
 
 
 def _of_distribution(

@@ -2,114 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from sim.billing.finance.commitment import Commitment, Demand
-from sim.billing.finance.indicators import Indicators, indicators
-from sim.billing.rounding import as_decimal
-from sim.cli.commit_inputs import Prices
-from sim.cli.console import heading, print_table, say
+from sim.billing.finance.indicators import Indicators
+from sim.cli.commit_answer import Answer
+from sim.cli.console import bullets, heading, print_table, say
 from sim.experiments.wording import DASH, share, span
+from sim.workload.wording import counted
 
 if TYPE_CHECKING:
-    from sim.experiments.commitment import DemandSample, TrialCost
+    from sim.experiments.commitment import TrialCost
 
-__all__ = ["Answer", "as_json", "print_answer"]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Everything that is said; money a month."""
-
-    demand: Demand
-    found: Commitment
-    prices: Prices
-    committed: str
-    instead: str
-    currency: str
-    sample: DemandSample | None = None
-    trials: tuple[TrialCost, ...] = ()
-    assumed_fallback: bool = False
-    """Whether nobody said what stands in."""
-    wait_limit_h: float | None = None
-    """The scenario's target for the 95th percentile of wait, hours."""
-
-    @property
-    def unit(self) -> str:
-        """What is counted."""
-        return "units"
-
-    @property
-    def period(self) -> str:
-        """Over which demand is counted."""
-        return "hour" if self.prices.hourly else "month"
-
-    @property
-    def shares(self) -> list[float]:
-        """Probability of 0, 1, 2, ... units needed."""
-        below = [float(self.demand.cumulative(k)) for k in range(self.demand.most + 1)]
-        return [below[0], *(high - low for low, high in pairwise(below))]
-
-    @property
-    def acceptable(self) -> tuple[TrialCost, ...]:
-        """Simulated numbers that refuse the fewest jobs, and keep the target's wait if any does."""
-        fewest = min((trial.refused for trial in self.trials), default=0)
-        served = tuple(trial for trial in self.trials if trial.refused == fewest)
-        return tuple(trial for trial in served if self.keeps_wait(trial)) or served
-
-    @property
-    def simulated(self) -> TrialCost | None:
-        """The acceptable number of least mean cost in the simulation; None where nothing was simulated."""
-        return min(self.acceptable, key=lambda trial: trial.mean) if self.trials else None
-
-    def keeps_wait(self, trial: TrialCost) -> bool:
-        """Whether the scenario's target for the 95th percentile of wait is met; True without one."""
-        limit = self.wait_limit_h
-        return limit is None or trial.wait_p95_h is None or trial.wait_p95_h <= limit
-
-    def with_trials(self, trials: tuple[TrialCost, ...]) -> Answer:
-        """The same with the simulated costs."""
-        return replace(self, trials=trials)
-
-    def indicators(self, k: int) -> Indicators:
-        """Coverage, utilisation, waste and savings of k committed units, of a month of 730 h of demand."""
-        excess = self.demand.excess(k)
-        used, covered = self.demand.mean, self.demand.mean - excess
-        return indicators(
-            committed_cost=as_decimal(self.prices.committed * k),
-            on_demand_cost=as_decimal(self.prices.fallback * excess),
-            committed_hours=as_decimal(Fraction(730 * k)),
-            covered_used_hours=as_decimal(730 * covered),
-            used_hours=as_decimal(730 * used),
-            hour=as_decimal(self.prices.fallback / 730),
-        )
+__all__ = ["as_json", "print_answer"]
 
 
 def print_answer(answer: Answer) -> None:
     """The answer first, then demand, costs, indicators, simulation and assumptions."""
     found, unit = answer.found, answer.currency
     best = found.newsvendor
-    say(f"Commit {_units(best)} of {answer.committed}; beyond that {answer.instead}.", style="bold")
+    say(f"Commit {counted(best, 'unit')} of {answer.committed}; beyond that {answer.instead}.", style="bold")
     prices = answer.prices
     say(
         f"A committed unit costs {_money(prices.committed)} {unit} a month, a month of need without one "
         f"{_money(prices.fallback)} {unit}{_size(answer)}: critical ratio {float(found.critical_ratio):.4f}. "
-        f"{_units(best)} committed cost {_money(found.costs[best])} {unit} a month in all, none "
+        f"{counted(best, 'unit')} committed cost {_money(found.costs[best])} {unit} a month in all, none "
         f"{_money(found.costs[0])}, and the most that is ever needed ({answer.demand.most}) "
         f"{_money(found.costs[-1])}. Trying every number gives {found.enumerated}."
     )
     heading(f"Demand: {answer.demand.name}")
     _demand(answer)
-    heading(f"{_units(best)} committed")
+    heading(f"{counted(best, 'unit')} committed")
     _indicators(answer.indicators(best), unit)
     if answer.simulated is not None:
         _trials(answer, answer.simulated)
-    heading("Assumptions")
-    for note in _notes(answer):
-        say(f"- {note}")
+    bullets("Assumptions", _notes(answer))
 
 
 def _size(answer: Answer) -> str:
@@ -121,7 +48,7 @@ def _demand(answer: Answer) -> None:
     sample = answer.sample
     if sample is not None:
         say(
-            f"{sample.periods:,} {answer.period}s of {_runs(sample.replications)}; "
+            f"{sample.periods:,} {answer.period}s of {counted(sample.replications, 'replication')}; "
             f"{float(answer.demand.mean):,.2f} units needed on average (most at once in the "
             f"{answer.period}), {sample.mean_busy:,.2f} busy over time."
         )
@@ -164,7 +91,7 @@ def _indicators(found: Indicators, unit: str) -> None:
 
 def _trials(answer: Answer, best: TrialCost) -> None:
     costs = answer.found.costs
-    heading(f"Simulated, {_runs(len(best.costs))}")
+    heading(f"Simulated, {counted(len(best.costs), 'replication')}")
     print_table(
         ("Committed", f"Simulated,\n{answer.currency} a month", f"Newsvendor,\n{answer.currency} a month",
          "Wait,\n95th percentile", "Jobs\nrefused"),
@@ -182,7 +109,7 @@ def _trials(answer: Answer, best: TrialCost) -> None:
     numbers = [trial.committed for trial in answer.trials]
     at_edge = len(numbers) > 1 and best.committed in (max(numbers), min(numbers)) and best.committed > 0
     more = " It lies at the edge of what was tried: try --around with more." if at_edge else ""
-    say(f"* least{_among(answer)}. The simulated optimum is {_units(best.committed)}.{more}")
+    say(f"* least{_among(answer)}. The simulated optimum is {counted(best.committed, 'unit')}.{more}")
 
 
 def _among(answer: Answer) -> str:
@@ -223,14 +150,6 @@ def _notes(answer: Answer) -> list[str]:
             "cheaper, and increments dearer, than the newsvendor thinks."
         )
     return notes
-
-
-def _units(number: int) -> str:
-    return "1 unit" if number == 1 else f"{number} units"
-
-
-def _runs(number: int) -> str:
-    return "1 replication" if number == 1 else f"{number} replications"
 
 
 def _money(amount: Fraction) -> str:

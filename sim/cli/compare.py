@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sim.cli.console import heading, print_json, print_parts, say
 from sim.cli.options import (
+    OUTPUTS,
     FormatOption,
     JobsOption,
     OutputFormat,
@@ -16,9 +17,7 @@ from sim.cli.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
-    check_folder,
     read_question,
-    workers,
 )
 from sim.cli.options_runs import (
     ClusterOption,
@@ -27,12 +26,15 @@ from sim.cli.options_runs import (
     OutOption,
     SelectOption,
     UntilOption,
-    say_set_aside,
+    run_places,
     with_stopping,
 )
-from sim.cli.progress import ProgressForm, shown_progress
+from sim.cli.progress import ProgressForm, ProgressOption
 from sim.model.experiment import MOST_REPLICATIONS
 from sim.units import format_duration
+
+if TYPE_CHECKING:
+    from sim.experiments.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -58,37 +60,38 @@ def compare(
     most: MostOption = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
-    out: OutOption = Path("outputs"),
+    out: OutOption = OUTPUTS,
     fresh: FreshOption = False,
     format_: FormatOption = OutputFormat.TEXT,
     price: PriceOption = None,
-    progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
+    progress: ProgressOption = ProgressForm.AUTO,
 ) -> None:
     """Simulate every strategy of a scenario on the same jobs and failures, and say which to rent."""
     from sim.experiments.compare import compare as compare_strategies
-    from sim.experiments.vault import Vault
     from sim.report.save import save
-    from sim.report.tables import render
 
     question = with_stopping(read_question(file, set_, price), until, select, most)
-    check_folder(out)
-    vault = None if fresh else Vault(out)
-    with shown_progress(progress, "simulating", question.scenario) as report:
+    with run_places("simulating", progress, jobs, cluster, out, fresh, question.scenario) as places:
         comparison = compare_strategies(
             question,
             replications=replications,
             seed=seed,
             baseline=baseline,
-            workers=workers(jobs),
-            progress=report,
-            vault=vault,
-            cluster=cluster,
+            workers=places.workers,
+            progress=places.progress,
+            vault=places.vault,
+            cluster=places.cluster,
         )
-    say_set_aside(vault)
     folder = save(comparison, out)
     if format_ is OutputFormat.JSON:
         print_json({**comparison.to_json(), "folder": str(folder)})
         return
+    _print(comparison, folder)
+
+
+def _print(comparison: Comparison, folder: Path) -> None:
+    from sim.report.tables import render
+
     scenario = comparison.question.scenario
     say(scenario.name, style="bold")
     length = f"{format_duration(scenario.horizon_us)} from {scenario.start:%Y-%m-%d}"

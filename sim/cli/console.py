@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # rich is imported where something is laid out: every command
 
 __all__ = [
     "PIPE_WIDTH",
+    "bullets",
     "complain",
     "errors",
     "heading",
@@ -81,6 +82,14 @@ def heading(text: str) -> None:
     """Print the title of what follows."""
     say()
     say(text, style="bold")
+
+
+def bullets(title: str, lines: Iterable[object]) -> None:
+    """Print a title and a paragraph a line, each behind a dash; nothing where there are no lines."""
+    for number, line in enumerate(lines):
+        if not number:
+            heading(title)
+        say(f"- {line}")
 
 
 def complain(message: str, label: str = "Error") -> None:

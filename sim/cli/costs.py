@@ -10,7 +10,15 @@ import typer
 
 from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.finance_options import read_number
-from sim.cli.options import FormatOption, OutputFormat, PriceOption, SeedOption, SetOption, StrategyOption
+from sim.cli.options import (
+    FormatOption,
+    OutputFormat,
+    PriceOption,
+    SeedOption,
+    SetOption,
+    StrategyOption,
+    check_known,
+)
 from sim.cli.options_detail import ReplicationOption, RunArgument, detail_of
 from sim.errors import InputError, Problem
 
@@ -96,9 +104,7 @@ def _asked(text: str | None, detail: Detail) -> Asked:
     found: dict[str, Decimal] = {}
     for part in text.split(","):
         offer, _, price = (piece.strip() for piece in part.partition("="))
-        if offer not in known:
-            rule = "the strategy leases no such offer"
-            raise InputError(Problem(rule, key="--on-demand", value=offer, known=known))
+        check_known("--on-demand", offer, known, "the strategy leases no such offer")
         if offer in found:
             raise InputError(Problem("an offer stands once", key="--on-demand", value=text))
         found[offer] = _hour(price, text)

@@ -20,6 +20,7 @@ from sim.cli.options import (
     read_question,
     strategy_number,
 )
+from sim.cli.options_detail import ReplicationOption
 from sim.experiments.again import detail
 from sim.experiments.wording import money, span
 from sim.replication import Prepared, RunResult
@@ -27,6 +28,7 @@ from sim.report.explain import Story, find_job, longest_of_kinds, longest_waits,
 from sim.report.history import History
 from sim.report.refusals import Refused, refused_kinds
 from sim.units import hours
+from sim.workload.wording import counted
 
 __all__ = ["explain"]
 
@@ -41,7 +43,7 @@ def explain(
         str | None,
         typer.Option(metavar="NAME|NUMBER", help="The job to explain; default: the longest waits."),
     ] = None,
-    replication: Annotated[int, typer.Option(min=0, help="Which replication, from 0.")] = 0,
+    replication: ReplicationOption = 0,
     set_: SetOption = None,
     seed: SeedOption = None,
     price: PriceOption = None,
@@ -99,7 +101,7 @@ def _print_story(prepared: Prepared, one: Story) -> None:
 
 
 def _print_refused(kind: Refused) -> None:
-    heading(f"Refused: {kind.kind}, {kind.jobs:,} {'job' if kind.jobs == 1 else 'jobs'}")
+    heading(f"Refused: {kind.kind}, {counted(kind.jobs)}")
     say(kind.reason)
     for offer, reason, shortfall in kind.lacks:
         missing = "" if shortfall is None else f" ({shortfall:.1f} GiB short on each card)"
@@ -108,7 +110,7 @@ def _print_refused(kind: Refused) -> None:
     if fit is None:
         say("No offer of the catalogue can hold it with the numbers of cards that it may take.")
         return
-    cards = f"{fit.option.gpus} {'card' if fit.option.gpus == 1 else 'cards'}"
+    cards = counted(fit.option.gpus, "card")
     cost = money(float(fit.per_hour), fit.offer.currency)
     say(f"It would fit on {cards} of {fit.offer.id} ({fit.offer.name}), the cheapest such offer: {cost} an")
     say(f"average hour at list price. Way to run: {fit.option.split}.")

@@ -6,23 +6,17 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 from pydantic import ValidationError
 
 from sim.billing.finance.downside import Ends
-from sim.cli.options import PriceLevel
 from sim.errors import InputError, Problem
-from sim.model.contract import PriceChoice
 from sim.model.terms import Refund
-from sim.whole_file import write_whole
 
 __all__ = [
-    "ChartOption",
     "RateOption",
-    "price_choice",
     "read_ends",
     "read_number",
     "read_refund",
@@ -32,9 +26,6 @@ __all__ = [
 
 RateOption: TypeAlias = Annotated[
     str, typer.Option(metavar="RATE", help="Effective annual discount rate, such as 8% or 0.08.")
-]
-ChartOption: TypeAlias = Annotated[
-    Path | None, typer.Option("-o", "--out", metavar="FILE.png", help="Draw a chart into this file.")
 ]
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
@@ -56,16 +47,6 @@ def read_share(text: str, option: str) -> Decimal:
     if not 0 <= share <= 1:
         raise InputError(Problem(rule, key=option, value=text))
     return share
-
-
-def price_choice(level: PriceLevel | None) -> PriceChoice | None:
-    """What `--price` asks for, as billing names it."""
-    words: dict[PriceLevel, PriceChoice] = {
-        PriceLevel.LOW: "low",
-        PriceLevel.MID: "mid",
-        PriceLevel.HIGH: "high",
-    }
-    return None if level is None else words[level]
 
 
 def read_refund(text: str) -> Refund:
@@ -149,8 +130,3 @@ def split_names(text: str, known: Sequence[str], option: str) -> list[str]:
         rule = "must be names of strategies of the scenario, with commas between them"
         raise InputError(Problem(rule, key=option, value=text, known=tuple(known)))
     return names
-
-
-def write_chart(path: Path, picture: bytes) -> None:
-    """Write a picture whole or not at all; RunError where the disk does not take it."""
-    write_whole(path, picture, "the chart", "choose another --out FILE.png")

@@ -12,7 +12,7 @@ from sim.cli.console import PIPE_WIDTH, heading, print_table, say
 from sim.experiments.wording import DASH, money, span
 from sim.model.work import JobClass
 from sim.physics import FitRow
-from sim.report.fit_answers import FitAnswer
+from sim.report.fit_answers import FitAnswer, cheapest_first, currencies
 
 __all__ = ["is_narrow", "print_answers", "print_job"]
 
@@ -20,7 +20,7 @@ __all__ = ["is_narrow", "print_answers", "print_job"]
 def print_answers(job: JobClass, answers: Sequence[FitAnswer]) -> None:
     """Print what fits, cheapest run first, what does not and what would help, and where memory goes."""
     print_job(job)
-    fitting = sorted((a for a in answers if a.row.fits), key=lambda a: (a.cost is None, a.cost or 0.0))
+    fitting = cheapest_first(answer for answer in answers if answer.row.fits)
     if fitting:
         _print_fitting(fitting)
     short = [answer for answer in answers if not answer.row.fits]
@@ -100,6 +100,15 @@ def _print_fitting(answers: Sequence[FitAnswer]) -> None:
         print_table((*numbers, *words), rows, text=(0, 6, 7))
     for working, offers in _by_working(answers).items():
         say(f"- {', '.join(offers)}: an hour is the {working}")
+    for rate in dict.fromkeys(answer.exchange for answer in answers):
+        if rate is not None:
+            say(f"- Prices in another currency at the scenario's rate: {rate}")
+    units = currencies(answer for answer in answers if answer.cost is not None)
+    if len(units) > 1:
+        say(
+            f"Costs in {' and '.join(units)} are not compared, and stand one currency after the other: a "
+            "scenario that states a rate (exchange) has all in its own."
+        )
     say(
         "A run is training alone, without start-up. Whole units are paid, also where a job leaves cards idle."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,12 @@ from sim.cli.options import (
     check_file,
 )
 from sim.cli.options_detail import ReplicationOption, RunArgument, detail_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sim.billing.focus_names import Row
+    from sim.experiments.again import Detail
 
 __all__ = ["focus"]
 
@@ -66,32 +72,19 @@ def focus(
     RUN is a folder of results, of which one replication is taken, or a scenario, of which one run is made.
     docs/focus.md says what stands in each column.
     """
-    from sim.billing.focus import focus_rows
     from sim.experiments.focus_files import ENDINGS, write_focus
 
     check_file(out, "-o", ENDINGS, [run] if run.is_file() else [])
     found = detail_of(run, strategy, price, set_, replication)
-    scenario, ledger = found.question.scenario, found.run.ledger
-    rows = [
-        *focus_rows(
-            ledger,
-            found.run.log,
-            found.run.jobs,
-            scenario,
-            found.run.strategy,
-            found.prepared.offers,
-            grain.value,
-            tax.value,
-        )
-    ]
-    number = write_focus(rows, out)
+    number = write_focus(_rows(found, grain, tax), out)
+    name, ledger = found.run.strategy, found.run.ledger
     if format_ is OutputFormat.JSON:
         print_json(
             {
                 "file": str(out),
                 "focus_version": "1.2",
                 "rows": number,
-                "strategy": found.run.strategy,
+                "strategy": name,
                 "replication": replication,
                 "grain": grain.value,
                 "tax_effective": tax.value,
@@ -102,6 +95,16 @@ def focus(
         )
         return
     say(
-        f"{out} holds {number:,} rows of FOCUS 1.2 for strategy {found.run.strategy}, replication "
-        f"{replication}: usage by the {grain.value}, {ledger.accrued:,} {ledger.currency} of accrued cost."
+        f"{out} holds {number:,} rows of FOCUS 1.2 for strategy {name}, replication {replication}: usage by "
+        f"the {grain.value}, {ledger.accrued:,} {ledger.currency} of accrued cost."
     )
+
+
+def _rows(found: Detail, grain: GrainChoice, tax: TaxChoice) -> Iterator[Row]:
+    from sim.billing.focus import focus_rows
+
+    made, scenario = found.run, found.question.scenario
+    return focus_rows(
+        made.ledger, made.log, made.jobs, scenario, made.strategy, found.prepared.offers, grain.value,
+        tax.value,
+    )  # fmt: skip

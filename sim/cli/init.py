@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sim.cli.options import check_folder
 from sim.errors import InputError, Problem
 from sim.load_shipped import shipped_files
 from sim.whole_file import write_whole
@@ -31,6 +32,8 @@ def init(
     wanted = {folder / "scenarios" / name: source.read_bytes() for source, name in shipped_files()}
     wanted[folder / OUTPUTS] = ABOUT_OUTPUTS.encode()
     missing = _missing(wanted)
+    for place in sorted({path.parent for path in missing}):
+        check_folder(place, "FOLDER")
     for path, content in missing.items():
         write_whole(path, content, "a shipped file", "choose another FOLDER")
     for path in missing:

@@ -12,8 +12,8 @@ import typer
 from sim.catalog import load_catalog
 from sim.catalog.reading import Document, validated
 from sim.cli.console import complain, heading, print_json, print_table, say
-from sim.cli.fit import Attention, Method
-from sim.cli.options import FormatOption, OutputFormat, check_folder
+from sim.cli.fit_options import Attention, Method, MethodOption, ModelOption, RankOption
+from sim.cli.options import FormatOption, OutputFormat, check_folder, first_given, option_name
 from sim.errors import InputError, Problem, RunError
 from sim.measure import (
     Card,
@@ -30,6 +30,7 @@ from sim.measure import (
 )
 from sim.measure import measure as measure_cases
 from sim.model.hardware import LanguageModel
+from sim.workload.wording import counted
 
 __all__ = ["measure"]
 
@@ -50,25 +51,15 @@ class Device(StrEnum):
     CPU = "cpu"
 
 
-CASE_OPTIONS = {
-    "method": "--method",
-    "rank": "--rank",
-    "targets": "--targets",
-    "micro_batch": "--micro-batch",
-    "seq_len": "--seq-len",
-    "no_checkpointing": "--no-checkpointing",
-    "attention": "--attention",
-}
+CASE_OPTIONS = ("method", "rank", "targets", "micro_batch", "seq_len", "no_checkpointing", "attention")
 """Options that describe one case, which a grid describes by itself."""
 
 
 def measure(
     context: typer.Context,
-    model: Annotated[str | None, typer.Option(metavar="ID", help="Base model of the catalogue.")] = None,
-    method: Annotated[
-        Method, typer.Option(help="Full fine-tuning, LoRA, or LoRA on a 4- or 8-bit base.")
-    ] = Method.LORA,
-    rank: Annotated[int, typer.Option(help="LoRA rank.")] = 16,
+    model: ModelOption = None,
+    method: MethodOption = Method.LORA,
+    rank: RankOption = 16,
     targets: Annotated[Targets, typer.Option(help="Layers with adapters.")] = Targets.ALL_LINEAR,
     micro_batch: Annotated[int, typer.Option(help="Samples of one step.")] = 1,
     seq_len: Annotated[int, typer.Option(help="Tokens of a sample; all samples are full.")] = 2048,
@@ -124,11 +115,10 @@ def _only_grid(context: typer.Context, model: str | None) -> None:
     """A grid says all of its cases, so that nobody has to guess which of two words counts."""
     if model is not None:
         raise InputError(Problem("give either --model or --grid, not both", key="--model", value=model))
-    for name, option in CASE_OPTIONS.items():
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            rule = "the cases of a --grid are described in its file; leave this option out"
-            raise InputError(Problem(rule, key=option, value=context.params[name]))
+    name = first_given(context, CASE_OPTIONS)
+    if name is not None:
+        rule = "the cases of a --grid are described in its file; leave this option out"
+        raise InputError(Problem(rule, key=option_name(name), value=context.params[name]))
 
 
 def _case(model: str | None, fields: dict[str, Any], models: Models) -> Case:
@@ -153,8 +143,7 @@ def _rows(out: Path) -> RowFile:
 
 
 def _introduce(card: Card, cases: tuple[Case, ...]) -> None:
-    number = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
-    complain(f"{number} on {card.label}: {card.description}", label="Measuring")
+    complain(f"{counted(len(cases), 'case')} on {card.label}: {card.description}", label="Measuring")
     if card.is_shared:
         complain(
             f"{card.taken_gib:.1f} GiB of the card are in use already: another program takes memory and time "

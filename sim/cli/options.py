@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from sim.errors import InputError, Problem
+from sim.whole_file import is_device
 
 if TYPE_CHECKING:
     from sim.load import Question
+    from sim.model.contract import PriceChoice
 
 __all__ = [
+    "OUTPUTS",
     "CatalogOption",
     "FormatOption",
     "JobsOption",
@@ -30,11 +33,19 @@ __all__ = [
     "StrategyOption",
     "check_file",
     "check_folder",
+    "check_known",
+    "first_given",
+    "option_name",
+    "price_choice",
     "read_question",
     "refuse_catalog",
     "strategy_number",
     "workers",
 ]
+
+
+OUTPUTS = Path("outputs")
+"""Folder of results where none is asked for."""
 
 
 class OutputFormat(StrEnum):
@@ -96,7 +107,26 @@ def read_question(
         experiment = question.scenario.experiment.model_copy(update={"seed": seed})
         scenario = question.scenario.model_copy(update={"experiment": experiment})
         question = dataclasses.replace(question, scenario=scenario)
-    return question if price is None else dataclasses.replace(question, price=price.value)
+    return question if price is None else dataclasses.replace(question, price=price_choice(price))
+
+
+def price_choice(level: PriceLevel | None) -> PriceChoice | None:
+    """What `--price` asks for, as billing names it."""
+    return None if level is None else level.value
+
+
+def first_given(context: typer.Context, names: Iterable[str]) -> str | None:
+    """The first of these parameters whose option stands on the command line; None: none does."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            return name
+    return None
+
+
+def option_name(name: str) -> str:
+    """How a parameter is called on the command line: `--seq-len`."""
+    return f"--{name.replace('_', '-')}"
 
 
 def refuse_catalog(own: Path | None, scenario: Path | None) -> None:
@@ -106,23 +136,45 @@ def refuse_catalog(own: Path | None, scenario: Path | None) -> None:
         raise InputError(Problem(rule, key="--catalog", value=str(own)))
 
 
-def check_folder(out: Path) -> None:
-    """InputError if results cannot be written below `--out`: asked before any run, leaving nothing."""
-    _check_place(out, "--out", str(out))
+def check_known(
+    option: str, name: str, known: Iterable[str], rule: str = "must be one of the known names"
+) -> None:
+    """InputError with this rule and the known names, where the name that an option gives is none of them."""
+    names = tuple(known)
+    if name not in names:
+        raise InputError(Problem(rule, key=option, value=name, known=names))
 
 
-def check_file(path: Path, option: str, endings: Sequence[str], inputs: Sequence[Path] = ()) -> None:
-    """InputError if an option's file has another ending, is a folder, is one of the files that are
-    read, or cannot be written: asked before any run, leaving nothing."""
+def check_folder(out: Path, option: str = "--out") -> None:
+    """InputError if results cannot be written below an option's folder: asked before any run, leaving
+    nothing."""
+    _check_place(out, option, str(out))
+
+
+def check_file(path: Path, option: str, endings: Sequence[str] = (), inputs: Sequence[Path] = ()) -> None:
+    """InputError if an option's file has none of the endings (none given: any will do), is a folder, is one
+    of the files that are read, or cannot be written: asked before any run, leaving nothing."""
+    try:
+        _check_file(path, option, endings, inputs)
+    except OSError as error:  # such as a name that is too long
+        raise InputError(
+            Problem(f"this file cannot be written: {error.strerror}", key=option, value=str(path))
+        ) from None
+
+
+def _check_file(path: Path, option: str, endings: Sequence[str], inputs: Sequence[Path]) -> None:
     shown = str(path)
-    if path.suffix.lower() not in endings:
+    if endings and path.suffix.lower() not in endings:
         rule = "the ending of the file's name says how it is written"
         raise InputError(Problem(rule, key=option, value=shown, known=tuple(endings)))
     if path.is_dir():
         raise InputError(Problem("this is a folder; a file is needed", key=option, value=shown))
     if any(path.exists() and source.exists() and path.samefile(source) for source in inputs):
-        raise InputError(Problem("this is a file that the scenario reads", key=option, value=shown))
-    _check_place(path.parent, option, shown)
+        raise InputError(
+            Problem("this is a file that the command or the scenario reads", key=option, value=shown)
+        )
+    if not is_device(path):  # to which bytes go, and no file in its folder
+        _check_place(path.parent, option, shown)
 
 
 def _check_place(folder: Path, option: str, shown: str) -> None:

@@ -8,13 +8,21 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from sim.cli.options import PriceLevel, read_question, strategy_number
+from sim.cli.options import OUTPUTS, PriceLevel, read_question, strategy_number
 from sim.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from sim.experiments.again import Detail
 
-__all__ = ["ReplicationOption", "RunArgument", "detail_of", "run_folder"]
+__all__ = [
+    "OutFolder",
+    "ReplicationOption",
+    "RunArgument",
+    "RunName",
+    "StoredRun",
+    "detail_of",
+    "run_folder",
+]
 
 RunArgument: TypeAlias = Annotated[
     Path,
@@ -23,10 +31,20 @@ RunArgument: TypeAlias = Annotated[
         metavar="RUN",
     ),
 ]
+StoredRun: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Folder of a run: outputs/SCENARIO/RUN.")
+]
+OutFolder: TypeAlias = Annotated[Path, typer.Option("--out", help="Folder with the results.")]
+RunName: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A run's folder, its id or the beginning of it below --out, or latest."
+    ),
+]
 ReplicationOption: TypeAlias = Annotated[int, typer.Option(min=0, help="Which replication, from 0.")]
 
 
-def run_folder(run: Path, out: Path = Path("outputs")) -> Path:
+def run_folder(run: Path, out: Path = OUTPUTS) -> Path:
     """The folder of a stored run: as given, or by its id, the beginning of it or `latest` below `out`."""
     if run.exists() or len(run.parts) > 1 or run.suffix:
         return run

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -10,13 +12,16 @@ import typer
 from pydantic import ValidationError
 
 from sim.cli.console import complain
+from sim.cli.options import check_folder, check_known, workers
+from sim.cli.progress import ProgressForm, shown_progress
 from sim.errors import InputError, Problem
 from sim.load import Question
 from sim.metrics import METRICS
 from sim.model.experiment import MOST_REPLICATIONS, Experiment, Selection
 
 if TYPE_CHECKING:
-    from sim.experiments.vault import Vault
+    from sim.experiments.runs import Places
+    from sim.model.scenario import Scenario
 
 __all__ = [
     "BudgetOption",
@@ -27,7 +32,7 @@ __all__ = [
     "OutOption",
     "SelectOption",
     "UntilOption",
-    "say_set_aside",
+    "run_places",
     "selection_rule",
     "with_stopping",
 ]
@@ -81,8 +86,28 @@ def selection_rule(question: Question, confidence: float, most: int) -> Selectio
     return rule.model_copy(update={"confidence": confidence, "most": most})
 
 
-def say_set_aside(vault: Vault | None) -> None:
-    """Tell of kept runs that were damaged or foreign."""
+@contextlib.contextmanager
+def run_places(
+    title: str,
+    progress: ProgressForm,
+    jobs: int | None,
+    cluster: str | None,
+    out: Path,
+    fresh: bool,
+    scenario: Scenario | None = None,
+) -> Iterator[Places]:
+    """Where the options have runs made and kept, with their progress under this title; see
+    `shown_progress` for `scenario`. Afterwards kept runs that were damaged or foreign are told of.
+
+    InputError if results cannot be written below `out`.
+    """
+    from sim.experiments.runs import Places
+    from sim.experiments.vault import Vault
+
+    check_folder(out)
+    vault = None if fresh else Vault(out)
+    with shown_progress(progress, title, scenario) as report:
+        yield Places(workers(jobs), cluster, vault, report)
     for message in () if vault is None else vault.messages:
         complain(message, "Note")
 
@@ -122,8 +147,6 @@ def _widths(until: list[str]) -> dict[str, str]:
     widths: dict[str, str] = {}
     for text in until:
         metric, _, width = text.partition("=")
-        if metric not in METRICS:
-            rule = "the half-width of an interval is asked of a metric"
-            raise InputError(Problem(rule, key="--until", value=metric, known=tuple(METRICS)))
+        check_known("--until", metric, METRICS, "the half-width of an interval is asked of a metric")
         widths[metric] = width
     return widths

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from sim.cli.console import say
-from sim.cli.rows import check_elsewhere, read_rows, row_constants, write_text
+from sim.cli.rows import check_answer, read_rows, row_constants, write_answer
 from sim.physics.predict import predict_rows
+from sim.workload.wording import counted
 
 __all__ = ["predict"]
 
@@ -36,7 +37,7 @@ def predict(
     empty cells and a reason.
     """
     constants = row_constants(performance)
-    check_elsewhere(out, rows)
+    check_answer(out, rows)
     table = read_rows(rows)
     answers = predict_rows(table.rows, constants)
     text = io.StringIO()
@@ -52,10 +53,10 @@ def predict(
             "reason": answer.reason,
         }
         writer.writerow({**row, **added})
-    write_text(out, text.getvalue())
+    write_answer(out, text.getvalue())
     silent = sum(answer.peak_mem_gib is None for answer in answers)
-    number = "1 row" if len(answers) == 1 else f"{len(answers)} rows"
-    say(f"{number}: {len(answers) - silent} predicted, {silent} with a reason; written to {out}")
+    told = f"{len(answers) - silent:,} predicted, {silent:,} with a reason"
+    say(f"{counted(len(answers), 'row')}: {told}; written to {out}")
 
 
 def _cell(value: float | None, digits: int) -> str:

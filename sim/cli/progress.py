@@ -8,7 +8,9 @@ import sys
 import time
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
+
+import typer
 
 from sim.cli.console import errors, is_terminal
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from sim.experiments.sample import Sample
     from sim.model.scenario import Scenario
 
-__all__ = ["ProgressForm", "shown_progress"]
+__all__ = ["ProgressForm", "ProgressOption", "shown_progress"]
 
 EVERY_S = 0.25
 """Between two lines with intervals, seconds: nobody reads faster."""
@@ -28,6 +30,9 @@ class ProgressForm(StrEnum):
     AUTO = "auto"
     JSON = "json"
     NONE = "none"
+
+
+ProgressOption: TypeAlias = Annotated[ProgressForm, typer.Option(hidden=True)]
 
 
 class Report(Protocol):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sim.catalog import load_catalog
-from sim.cli.console import heading, print_json, print_table, say
+from sim.cli.console import bullets, heading, print_json, print_table, say
+from sim.cli.finance_exchange import ExchangeOption, money_of, refuse_exchange
 from sim.cli.options import (
     CatalogOption,
     FormatOption,
@@ -16,6 +18,7 @@ from sim.cli.options import (
     PriceOption,
     SetOption,
     StrategyOption,
+    price_choice,
     read_question,
     refuse_catalog,
     strategy_number,
@@ -23,7 +26,7 @@ from sim.cli.options import (
 from sim.errors import InputError, Problem
 from sim.experiments.quote import Asked, Quote, asked_question
 from sim.experiments.quote import quote as quoted
-from sim.model.contract import PriceChoice
+from sim.workload.wording import counted
 
 __all__ = ["quote"]
 
@@ -70,6 +73,7 @@ def quote(
     ] = None,
     strategy: StrategyOption = None,
     own: CatalogOption = None,
+    exchange: ExchangeOption = None,
     set_: SetOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
@@ -84,30 +88,39 @@ def quote(
     }  # fmt: skip
     given = [name for name, value in lease.items() if value is not None]
     refuse_catalog(own, scenario)
+    refuse_exchange(exchange, scenario)
+    _refuse_mixture(given, scenario, strategy, set_)
     if scenario is not None:
-        if given:
-            rule = "a quote is for a lease (--offer ...) or for a --scenario, not for both"
-            raise InputError(Problem(rule, key=given[0]))
         question = read_question(scenario, set_, price)
         found = quoted(question, strategy_number(question, strategy))
+    elif offer is None or plan is None or start is None or months is None:
+        rule = "a quote needs --offer, --plan, --start and --months, or --scenario FILE"
+        missing = [name for name in ("--offer", "--plan", "--start", "--months") if name not in given]
+        raise InputError(Problem(rule, key=missing[0]))
     else:
-        if strategy is not None or set_:
-            rule = "this belongs to a --scenario, which is not given"
-            raise InputError(Problem(rule, key="--set" if set_ else "--strategy"))
-        if offer is None or plan is None or start is None or months is None:
-            rule = "a quote needs --offer, --plan, --start and --months, or --scenario FILE"
-            missing = [name for name in ("--offer", "--plan", "--start", "--months") if name not in given]
-            raise InputError(Problem(rule, key=missing[0]))
+        catalog = load_catalog(own)
+        money = money_of(catalog, [offer], exchange)
         asked = Asked(
             offer, count or 1, plan, start, months, tuple(option or ()), repeat_purchase, tuple(term or ()),
-            list_price, timezone,
+            list_price, timezone, money.currency, money.exchange or {},
         )  # fmt: skip
-        level: PriceChoice | None = None if price is None else price.value
-        found = quoted(asked_question(asked, level, load_catalog(own)), 0)
+        found = quoted(asked_question(asked, price_choice(price), catalog), 0)
     if format_ is OutputFormat.JSON:
         print_json(found.to_json())
         return
     _print(found)
+
+
+def _refuse_mixture(
+    given: Sequence[str], scenario: Path | None, strategy: str | None, changes: Sequence[str] | None
+) -> None:
+    """InputError for options of a lease (`given`) beside a scenario, and for its options without one."""
+    if scenario is not None and given:
+        rule = "a quote is for a lease (--offer ...) or for a --scenario, not for both"
+        raise InputError(Problem(rule, key=given[0]))
+    if scenario is None and (strategy is not None or changes):
+        rule = "this belongs to a --scenario, which is not given"
+        raise InputError(Problem(rule, key="--set" if changes else "--strategy"))
 
 
 def _print(found: Quote) -> None:
@@ -117,8 +130,10 @@ def _print(found: Quote) -> None:
     for lease in scenario.strategy(found.strategy).leases:
         begin, end = lease.start or scenario.start, lease.end
         until = "renewed at each anniversary" if end is None else f"to {_day(end)}"
-        units = "1 unit" if lease.count == 1 else f"{lease.count:,} units"
-        say(f"{lease.offer_id}: {units}, {lease.plan}, from {_day(begin)} {until}", style="bold")
+        say(
+            f"{lease.offer_id}: {counted(lease.count, 'unit')}, {lease.plan}, from {_day(begin)} {until}",
+            style="bold",
+        )
     heading(f"Lines, {ledger.currency}")
     rows = [
         (f"{line.cash_date:%Y-%m-%d}", f"{line.lease}, {line.category}: {line.rule}", f"{line.billed_cost:,}")
@@ -139,10 +154,7 @@ def _print(found: Quote) -> None:
     print_table(("Total", ledger.currency), totals, text=(0,))
     for text in found.notes:
         say(text)
-    if ledger.assumptions:
-        heading("Assumptions")
-        for text in ledger.assumptions:
-            say(f"- {text}")
+    bullets("Assumptions", ledger.assumptions)
 
 
 def _day(local: object) -> str:

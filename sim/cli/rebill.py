@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sim.cli.console import heading, print_json, print_parts, print_table, say
-from sim.cli.options import FormatOption, OutputFormat, PriceOption, check_folder
-from sim.cli.options_detail import run_folder
+from sim.cli.options import OUTPUTS, FormatOption, OutputFormat, PriceOption, check_folder, price_choice
+from sim.cli.options_detail import StoredRun, run_folder
+from sim.cli.options_runs import OutOption
 from sim.experiments.wording import limits, money, plain
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = ["rebill"]
 
 
 def rebill(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run: outputs/SCENARIO/RUN.")],
+    run: StoredRun,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -29,7 +29,7 @@ def rebill(
         ),
     ] = None,
     price: PriceOption = None,
-    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("outputs"),
+    out: OutOption = OUTPUTS,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Bill a stored run again under new prices or contracts; jobs, waits and failures stay as they were."""
@@ -42,7 +42,7 @@ def rebill(
 
     stored = open_run(run_folder(run, out))
     check_folder(out)
-    found = billed_again(stored, set_ or (), None if price is None else price.value)
+    found = billed_again(stored, set_ or (), price_choice(price))
     comparison = found.comparison
     charts = {
         "money-against-wait": png(money_against_wait(comparison)),

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sim.cli.console import heading, print_json, print_parts, print_table, say
+from sim.cli.comparison_text import print_compared
+from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.numbers import whole_numbers
 from sim.cli.options import (
+    OUTPUTS,
     FormatOption,
     JobsOption,
     OutputFormat,
@@ -18,9 +20,7 @@ from sim.cli.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
-    check_folder,
     read_question,
-    workers,
 )
 from sim.cli.options_runs import (
     BudgetOption,
@@ -28,11 +28,13 @@ from sim.cli.options_runs import (
     ConfidenceOption,
     FreshOption,
     OutOption,
-    say_set_aside,
+    run_places,
     selection_rule,
 )
-from sim.cli.progress import ProgressForm, shown_progress
+from sim.cli.progress import ProgressForm, ProgressOption
+from sim.errors import InputError, Problem
 from sim.experiments.wording import DASH, money, plain, quoted, share, span
+from sim.units import format_duration
 
 if TYPE_CHECKING:
     from sim.experiments.advice import Advice
@@ -59,15 +61,19 @@ def recommend(
     ] = "1..16",
     offer: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Offer to try; may be repeated; default: those of the scenario."),
+        typer.Option(metavar="ID,ID", help="Offers to try; may be repeated; default: those of the scenario."),
     ] = None,
     plan: Annotated[
         list[str] | None,
-        typer.Option(metavar="PLAN", help="Plan to try; may be repeated; default: those of the scenario."),
+        typer.Option(
+            metavar="PLAN,PLAN", help="Plans to try; may be repeated; default: those of the scenario."
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Queue policy to try; may be repeated; default: the scenario's."),
+        typer.Option(
+            metavar="NAME,NAME", help="Queue policies to try; may be repeated; default: the scenario's."
+        ),
     ] = None,
     burst: Annotated[
         BurstChoice, typer.Option(help="Cards by the hour beside: as the scenario has them, none, or always.")
@@ -79,26 +85,22 @@ def recommend(
     price: PriceOption = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
-    out: OutOption = Path("outputs"),
+    out: OutOption = OUTPUTS,
     fresh: FreshOption = False,
     format_: FormatOption = OutputFormat.TEXT,
-    progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
+    progress: ProgressOption = ProgressForm.AUTO,
 ) -> None:
     """Search fleets of one offer for the cheapest that meets the target, and say why the others lost."""
     from sim.experiments.advice import recommend_fleet
     from sim.experiments.candidates import space_of
-    from sim.experiments.runs import Places
-    from sim.experiments.vault import Vault
     from sim.report.advice import save_advice
 
     question = read_question(file, set_, price, seed)
-    check_folder(out)
-    space = space_of(question, whole_numbers(cards, "--cards"), offer, plan, policy, burst.value)
+    tried = (_names(offer, "--offer"), _names(plan, "--plan"), _names(policy, "--policy"))
+    space = space_of(question, whole_numbers(cards, "--cards"), *tried, burst.value)
     rule = selection_rule(question, confidence, most)
-    vault = None if fresh else Vault(out)
-    with shown_progress(progress, "searching") as report:
-        advice = recommend_fleet(question, space, rule, Places(workers(jobs), cluster, vault, report))
-    say_set_aside(vault)
+    with run_places("searching", progress, jobs, cluster, out, fresh) as places:
+        advice = recommend_fleet(question, space, rule, places)
     folder = save_advice(advice, out)
     if format_ is OutputFormat.JSON:
         print_json({**advice.to_json(), "folder": str(folder)})
@@ -106,24 +108,30 @@ def recommend(
     _print(advice, folder)
 
 
-def _print(advice: Advice, folder: Path) -> None:
-    from sim.report.tables import comparison_tables, difference_table, remarks
+def _names(given: list[str] | None, option: str) -> list[str] | None:
+    """The names of an option that takes lists and may be repeated, each once; None where it is not given."""
+    if given is None:
+        return None
+    names = [name.strip() for text in given for name in text.split(",")]
+    if "" in names:
+        rule = "must be names with commas between them"
+        raise InputError(Problem(rule, key=option, value=" ".join(given)))
+    return list(dict.fromkeys(names))
 
+
+def _print(advice: Advice, folder: Path) -> None:
     scenario, found = advice.question.scenario, advice.found
     say(scenario.name, style="bold")
     heading("Recommendation")
     say(_sentence(advice), style="bold")
     say(_how_sure(advice))
+    if beyond := _outlasting(advice):
+        say(beyond, style="yellow")
     for sentence in _near(advice):
         say(sentence)
     heading(f"Options considered: {len(found.options):,}")
     _options(advice)
-    for table in comparison_tables(advice.comparison):
-        print_parts(table)
-    if advice.comparison.differences:
-        print_parts(difference_table(advice.comparison))
-    for part in remarks(advice.comparison):
-        print_parts(part)
+    print_compared(advice.comparison)
     heading("Files")
     say(f"{folder}/ holds every option (options.csv), the comparison above, its charts and its runs.")
 
@@ -153,6 +161,22 @@ def _how_sure(advice: Advice) -> str:
     return (
         f"{sure}; {zones}. {saved}. A larger fleet of the same kind is taken to serve no worse (assumed); "
         "mixtures of offers are not searched."
+    )
+
+
+def _outlasting(advice: Advice) -> str:
+    """That other plans bind for longer than the time simulated; their warning may not be below."""
+    from sim.experiments.outlasting import outlasting
+
+    winner, horizon_us = advice.found.winner, advice.question.scenario.horizon_us
+    searched = {option.candidate.plan for option in advice.found.options}
+    plans = () if winner is None else outlasting(searched - {winner.plan}, horizon_us)
+    if not plans:
+        return ""
+    return (
+        f"The horizon, {format_duration(horizon_us)}, is shorter than these plans bind: {', '.join(plans)}. "
+        "All that they commit to counts within it, so that a shorter plan wins by that alone; "
+        "a longer horizon compares them fairly."
     )
 
 

@@ -17,12 +17,16 @@ from sim.cli.options import (
     PriceLevel,
     PriceOption,
     SetOption,
+    check_known,
     read_question,
     strategy_number,
 )
 from sim.cli.options_detail import ReplicationOption, run_folder
+from sim.cli.workload_options import DateOrder
+from sim.cli.workload_settings import decimal_sign
 from sim.errors import InputError, Problem
 from sim.experiments.invoice_file import read_invoice
+from sim.experiments.invoice_words import FIELDS
 from sim.experiments.quote import quote
 from sim.experiments.reconcile import CAUSES, Reconciliation, Settled
 from sim.experiments.reconcile import reconcile as held_against
@@ -30,6 +34,8 @@ from sim.model.contract import Offer
 from sim.model.ledger import Ledger
 
 __all__ = ["reconcile"]
+
+_FIELDS = ", ".join(FIELDS)
 
 
 def reconcile(
@@ -46,7 +52,18 @@ def reconcile(
     replication: ReplicationOption = 0,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="FIELD=HEADER", help="Which column holds a field, such as amount=实付."),
+        typer.Option(
+            metavar="FIELD=HEADER",
+            help=f"Which column holds a field, such as amount=实付; may be repeated. Fields: {_FIELDS}.",
+        ),
+    ] = None,
+    decimal: Annotated[
+        str | None,
+        typer.Option(metavar=".|,", help="Decimal sign of numbers; default: as the columns read."),
+    ] = None,
+    dates: Annotated[
+        DateOrder | None,
+        typer.Option(help="Order of days such as 3/2/2026; default: the one in which all of them read."),
     ] = None,
     item: Annotated[
         list[str] | None,
@@ -76,10 +93,11 @@ def reconcile(
     items = _pairs(item, "--item", "TEXT=OFFER")
     known = tuple(dict.fromkeys(n for line in ledger.charges for n in (line.offer, line.lease)))
     for target in items.values():
-        if target not in known:
-            rule = "words of an invoice stand for an offer or a lease of the ledger"
-            raise InputError(Problem(rule, key="--item", value=target, known=known))
-    read = read_invoice(invoice, _pairs(column, "--column", "FIELD=HEADER"), ledger.currency, sheet)
+        check_known(
+            "--item", target, known, "words of an invoice stand for an offer or a lease of the ledger"
+        )
+    columns, sign = _pairs(column, "--column", "FIELD=HEADER"), decimal and decimal_sign(decimal)
+    read = read_invoice(invoice, columns, ledger.currency, sheet, sign, dates)
     found = held_against(read, ledger, offers, months, items, notes)
     if format_ is OutputFormat.JSON:
         print_json(found.to_json())
@@ -141,6 +159,10 @@ def _pairs(settings: list[str] | None, option: str, form: str) -> dict[str, str]
 
 def _print(found: Reconciliation) -> None:
     say(f"{found.invoice.path} against the ledger, {found.ledger.currency}", style="bold")
+    unread = found.invoice.unread if found.extra or found.missing else ()
+    if unread:
+        hint = "name what one of them holds with --column FIELD=HEADER"
+        say(f"Lines are without a partner, and columns are not read: {', '.join(unread)} ({hint}).", "yellow")
     differing = [one for one in found.settled if one.variance.difference]
     same = len(found.settled) - len(differing)
     heading(f"Lines that differ: {len(differing):,}; lines that agree to the cent: {same:,}")
@@ -170,7 +192,8 @@ def _print(found: Reconciliation) -> None:
     lines = [(names.get(name, f"  of it {name}"), f"{value:,.2f}") for name, value in totals.items()]
     print_table(("Total", found.ledger.currency), lines, text=(0,))
     for note in found.notes:
-        say(note)
+        if not (unread and note == found.invoice.unread_note):
+            say(note)
 
 
 def _where(one: Settled) -> tuple[str, str]:

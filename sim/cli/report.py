@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from sim.cli.console import print_json, say
-from sim.cli.options import FormatOption, OutputFormat, check_file
-from sim.cli.runs import OUTPUTS, RunName
+from sim.cli.options import OUTPUTS, FormatOption, OutputFormat, check_file
+from sim.cli.options_detail import OutFolder, RunName
 from sim.errors import InputError, Problem
 from sim.whole_file import write_whole
 
@@ -28,7 +28,7 @@ def report(
             help="The page to write; default: SCENARIO-RUN.html in this folder.",
         ),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder with the results.")] = OUTPUTS,
+    out: OutFolder = OUTPUTS,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Write a stored run as one HTML page with charts, tables, assumptions and sources; it opens offline."""

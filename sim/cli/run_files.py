@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from sim.cli.charts import write_chart
 from sim.cli.options import check_file
 from sim.load import Question
 from sim.replication import RunResult
-from sim.whole_file import write_whole
 
 if TYPE_CHECKING:
     from sim.experiments.events import Events
@@ -65,4 +65,4 @@ def _draw(trace: Events, title: str, since: str, path: Path) -> None:
     from sim.report.plots_style import png
 
     picture = png(gantt(trace.table(GANTT_COLUMNS).to_pandas(), title, since))
-    write_whole(path, picture, "the chart", "choose another --gantt FILE.png")
+    write_chart(path, picture, "--gantt")

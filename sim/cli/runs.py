@@ -9,22 +9,15 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from sim.cli.console import print_json, say
-from sim.cli.options import FormatOption, OutputFormat
+from sim.cli.options import OUTPUTS, FormatOption, OutputFormat
+from sim.cli.options_detail import OutFolder, RunName
 from sim.errors import InputError, Problem
 
-__all__ = ["OUTPUTS", "RUNS", "RunName", "runs"]
+__all__ = ["RUNS", "runs"]
 
-OutFolder: TypeAlias = Annotated[Path, typer.Option("--out", help="Folder with the results.")]
-RunName: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN", help="A run's folder, its id or the beginning of it below --out, or latest."
-    ),
-]
 YesOption: TypeAlias = Annotated[
     bool, typer.Option("--yes", help="Do it; without this the command only says what it would delete.")
 ]
-OUTPUTS = Path("outputs")
 
 
 def runs() -> typer.Typer:

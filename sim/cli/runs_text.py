@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.cli.console import heading, print_parts, print_table, say
+from sim.cli.console import bullets, heading, print_parts, print_table, say
 from sim.experiments.wording import DASH, limits, plain, quoted, sureness, value
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def print_list(found: Sequence[Listed], out: Path) -> None:
             run.id,
             _short(plain(run.scenario)),
             run.kind if run.state == "whole" else f"{run.kind}, {run.state}",
-            run.finished[:16].replace("T", " ") or DASH,
+            _finished(run) or DASH,
             DASH if run.replications is None else f"{run.replications:,}",
             _recommended(run),
         )
@@ -42,11 +42,12 @@ def print_list(found: Sequence[Listed], out: Path) -> None:
     ]
     columns = ("Run", "Scenario", "Kind", "Finished, UTC", "Replications", "Recommended")
     print_table(columns, rows, text=(1, 2, 5))
-    damaged = [run for run in found if run.state == "damaged"]
-    if damaged:
-        heading("Damaged")
-        for run in damaged:
-            say(f"- {run.folder}: {run.problem}")
+    bullets("Damaged", (f"{run.folder}: {run.problem}" for run in found if run.state == "damaged"))
+
+
+def _finished(run: Listed) -> str:
+    """`2026-01-31 09:05`, UTC; empty where it is not known."""
+    return run.finished[:16].replace("T", " ")
 
 
 def _recommended(run: Listed) -> str:
@@ -61,9 +62,8 @@ def print_run(run: Listed, comparison: Comparison, manifest: Mapping[str, Any]) 
     from sim.report.tables import render
 
     say(plain(comparison.question.scenario.name), style="bold")
-    finished = run.finished[:16].replace("T", " ")
     say(
-        f"{run.kind} {run.id}, finished {finished} UTC; {comparison.counted} a strategy, "
+        f"{run.kind} {run.id}, finished {_finished(run)} UTC; {comparison.counted} a strategy, "
         f"seed {comparison.seed}; fleetsim {run.version}"
     )
     for change in manifest.get("changes", ()):
@@ -77,7 +77,7 @@ def print_run(run: Listed, comparison: Comparison, manifest: Mapping[str, Any]) 
 def print_study(run: Listed, study: Mapping[str, Any]) -> None:
     """A study: what it is, and its cells where it has some."""
     say(plain(run.scenario), style="bold")
-    say(f"{run.kind} {run.id}, finished {run.finished[:16].replace('T', ' ')} UTC; fleetsim {run.version}")
+    say(f"{run.kind} {run.id}, finished {_finished(run)} UTC; fleetsim {run.version}")
     cells = study.get("cells")
     if isinstance(cells, list) and cells and all(isinstance(cell, dict) for cell in cells):
         heading("Recommended in each cell")

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sim.cli.console import heading, print_json, print_parts, print_table, say
+from sim.cli.comparison_text import print_compared
+from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.options import (
+    OUTPUTS,
     FormatOption,
     JobsOption,
     OutputFormat,
@@ -16,9 +18,7 @@ from sim.cli.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
-    check_folder,
     read_question,
-    workers,
 )
 from sim.cli.options_runs import (
     BudgetOption,
@@ -26,10 +26,10 @@ from sim.cli.options_runs import (
     ConfidenceOption,
     FreshOption,
     OutOption,
-    say_set_aside,
+    run_places,
     selection_rule,
 )
-from sim.cli.progress import ProgressForm, shown_progress
+from sim.cli.progress import ProgressForm, ProgressOption
 from sim.experiments.wording import DASH, money, quoted, value
 
 if TYPE_CHECKING:
@@ -53,26 +53,21 @@ def stepup(
     price: PriceOption = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
-    out: OutOption = Path("outputs"),
+    out: OutOption = OUTPUTS,
     fresh: FreshOption = False,
     format_: FormatOption = OutputFormat.TEXT,
-    progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
+    progress: ProgressOption = ProgressForm.AUTO,
 ) -> None:
     """Find the month at which to step from one fleet to another, and what a month early or late costs."""
-    from sim.experiments.runs import Places
     from sim.experiments.stepup import step_up
-    from sim.experiments.vault import Vault
     from sim.report.advice import save_step_up
 
     question = read_question(file, set_, price, seed)
-    check_folder(out)
     names = [strategy.name for strategy in question.scenario.strategies]
     rule = selection_rule(question, confidence, most)
-    vault = None if fresh else Vault(out)
-    with shown_progress(progress, "searching") as report:
-        places = Places(workers(jobs), cluster, vault, report)
-        found = step_up(question, from_ or names[0], to or names[min(1, len(names) - 1)], rule, places)
-    say_set_aside(vault)
+    before, after = from_ or names[0], to or names[min(1, len(names) - 1)]
+    with run_places("searching", progress, jobs, cluster, out, fresh) as places:
+        found = step_up(question, before, after, rule, places)
     folder = save_step_up(found, out)
     if format_ is OutputFormat.JSON:
         print_json({**found.to_json(), "folder": str(folder)})
@@ -81,8 +76,6 @@ def stepup(
 
 
 def _print(found: StepUp, folder: Path) -> None:
-    from sim.report.tables import comparison_tables, difference_table, remarks
-
     scenario = found.question.scenario
     say(scenario.name, style="bold")
     heading("When to step up")
@@ -109,11 +102,7 @@ def _print(found: StepUp, folder: Path) -> None:
     ]
     headings = ("", "Step", "Committed", "Accrued", "Target", *(line.name for line in lines), "Runs")
     print_table(headings, rows, text=(0, 1, 4))
-    for table in comparison_tables(found.comparison):
-        print_parts(table)
-    print_parts(difference_table(found.comparison))
-    for part in remarks(found.comparison):
-        print_parts(part)
+    print_compared(found.comparison)
     heading("Files")
     say(f"{folder}/ holds every month (steps.csv), the comparison above, its charts and its runs.")
 

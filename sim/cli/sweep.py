@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sim.cli.console import heading, print_json, print_parts, say
+from sim.cli.console import bullets, heading, print_json, print_parts, say
 from sim.cli.numbers import numbers
 from sim.cli.options import (
+    OUTPUTS,
     FormatOption,
     JobsOption,
     OutputFormat,
@@ -19,12 +20,10 @@ from sim.cli.options import (
     ScenarioFile,
     SeedOption,
     SetOption,
-    check_folder,
     read_question,
-    workers,
 )
-from sim.cli.options_runs import ClusterOption, FreshOption, OutOption, say_set_aside
-from sim.cli.progress import ProgressForm, shown_progress
+from sim.cli.options_runs import ClusterOption, FreshOption, OutOption, run_places
+from sim.cli.progress import ProgressForm, ProgressOption
 from sim.errors import InputError, Problem
 from sim.model.experiment import MOST_REPLICATIONS
 
@@ -68,33 +67,21 @@ def sweep(
     price: PriceOption = None,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
-    out: OutOption = Path("outputs"),
+    out: OutOption = OUTPUTS,
     fresh: FreshOption = False,
     format_: FormatOption = OutputFormat.TEXT,
-    progress: Annotated[ProgressForm, typer.Option(hidden=True)] = ProgressForm.AUTO,
+    progress: ProgressOption = ProgressForm.AUTO,
 ) -> None:
     """Compare the strategies over a grid or list of settings, all on the same jobs and failures."""
-    from sim.experiments.runs import Places
     from sim.experiments.sweep import sweep as sweep_cells
     from sim.experiments.sweep_axes import cells
-    from sim.experiments.vault import Vault
     from sim.report.sweep import save
 
     base = read_question(file, set_, price, seed)
     axes = _axes(vary or [])
     spanned = cells(axes, list_, lambda more: read_question(file, [*(set_ or ()), *more], price, seed))
-    check_folder(out)
-    vault = None if fresh else Vault(out)
-    with shown_progress(progress, "simulating") as report:
-        found = sweep_cells(
-            base,
-            axes,
-            spanned,
-            Places(workers(jobs), cluster, vault, report),
-            paired=list_,
-            replications=replications,
-        )
-    say_set_aside(vault)
+    with run_places("simulating", progress, jobs, cluster, out, fresh) as places:
+        found = sweep_cells(base, axes, spanned, places, paired=list_, replications=replications)
     folder = save(found, out)
     if format_ is OutputFormat.JSON:
         print_json({**found.to_json(), "folder": str(folder)})
@@ -179,10 +166,7 @@ def _print(found: Sweep, folder: Path) -> None:
         ("Notes", found.notes),
         ("Assumptions", found.assumptions),
     ):
-        if lines:
-            heading(title)
-            for line in lines:
-                say(f"- {line}")
+        bullets(title, lines)
     heading("Files")
     drawn = "charts" if len(found.axes) < 3 or found.paired else "no charts, for more than two keys vary"
     say(f"{folder}/ holds sweep.csv (a row a cell, strategy and metric), cells.csv, sweep.json and {drawn}.")

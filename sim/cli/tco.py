@@ -10,9 +10,10 @@ import typer
 from sim.billing.owning import own
 from sim.catalog import load_catalog
 from sim.cli.breakeven_ways import START
+from sim.cli.charts import ChartOption, write_chart
 from sim.cli.console import print_json, say
-from sim.cli.finance_options import ChartOption, price_choice, read_share, write_chart
-from sim.cli.options import FormatOption, OutputFormat, PriceOption, check_file
+from sim.cli.finance_options import read_share
+from sim.cli.options import FormatOption, OutputFormat, PriceOption, check_file, price_choice
 from sim.cli.tco_inputs import read_inputs, read_rents
 from sim.cli.tco_text import as_json, print_tco
 from sim.errors import InputError, Problem

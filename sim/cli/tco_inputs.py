@@ -16,8 +16,8 @@ from sim.billing.owning import Owning, useful_hours
 from sim.billing.owning_presets import PRESETS
 from sim.billing.rounding import as_decimal
 from sim.catalog import Catalog
-from sim.catalog.reading import Document, read_yaml, validated
-from sim.cli.breakeven_ways import plain_scenario, read_plan, rekeyed
+from sim.catalog.reading import Document, read_file, read_yaml, validated
+from sim.cli.breakeven_ways import lease_keys, plain_scenario, read_plan, rekeyed
 from sim.errors import InputError, Problem
 from sim.load_leases import with_slices
 from sim.model.contract import PriceChoice
@@ -25,7 +25,6 @@ from sim.model.contract import PriceChoice
 __all__ = ["Rent", "read_inputs", "read_rents"]
 
 _KEYS = ("preset", "owning")
-_LARGEST = 256_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,7 @@ class Rent:
     hour: Decimal | None
     """Currency per card-hour, where it is paid by use."""
     useful_hours: Decimal
+    """Card-hours a year in which the cards are in order and used."""
 
     @property
     def useful_hour(self) -> Decimal:
@@ -66,16 +66,7 @@ def read_inputs(file: Path | None, preset: str | None, settings: Sequence[str]) 
 
 def _document(file: Path) -> Document:
     shown = str(file)
-    try:
-        with file.open("rb") as stream:
-            data = stream.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise InputError(Problem(f"the file may have at most {_LARGEST // 1000} kB", shown))
-        document = read_yaml(data.decode("utf-8-sig"), shown)
-    except UnicodeDecodeError:
-        raise InputError(Problem("the file must be text in UTF-8", shown)) from None
-    except OSError as error:
-        raise InputError(Problem(f"the file cannot be read: {error.strerror}", shown)) from None
+    document = read_file(file, shown)
     problems = [
         Problem("unknown key", shown, document.line((key,)), key, key, _KEYS)
         for key in document.data
@@ -124,11 +115,9 @@ def _rent(
     start: str,
     price: PriceChoice | None,
 ) -> Rent:
-    offer, _, profile = name.partition("/")
-    size = catalog.offers[offer].gpus_per_unit
+    size = catalog.offers[name.partition("/")[0]].gpus_per_unit
     units = ceil(Fraction(inputs.cards, size))
-    lease = {"offer": offer, "count": units, "plan": plan, **({"profile": profile} if profile else {})}
-    scenario = plain_scenario([{"name": name, "leases": [lease]}], start)
+    scenario = plain_scenario([{"name": name, "leases": [lease_keys(name, units, plan)]}], start)
     if scenario.currency != inputs.currency:
         rule = f"owning and renting are compared in one currency; rents are in {scenario.currency}"
         raise InputError(Problem(rule, key="owning.currency", value=inputs.currency))

@@ -10,13 +10,14 @@ from sim.billing.owning import (
     Figure,
     Owning,
     OwningCost,
+    YearRow,
     books,
     capital_for,
     own,
     payback_months,
 )
 from sim.billing.owning_presets import statements
-from sim.cli.console import heading, print_table, say
+from sim.cli.console import bullets, heading, print_table, say
 from sim.cli.tco_inputs import Rent
 from sim.experiments.wording import DASH, share
 
@@ -82,9 +83,7 @@ def print_tco(
         heading("What article 002 says of it")
         for said in statements(cost.total):
             say(f'- "{said.says}": {said.recomputed}. Verdict: {said.verdict}. ({said.source})')
-    heading("Assumptions")
-    for note in _notes(downtime):
-        say(f"- {note}")
+    bullets("Assumptions", _notes(downtime))
 
 
 def _rents(inputs: Owning, cost: OwningCost, rents: Sequence[Rent]) -> None:
@@ -193,57 +192,60 @@ def _money(amount: Decimal) -> str:
 def as_json(
     inputs: Owning, preset: str, cost: OwningCost, rents: Sequence[Rent], downtime: Decimal
 ) -> dict[str, Any]:
-    """The document of `--format json`; money in `currency`."""
+    """The document of `--format json`; money in `currency`, shares and rates as numbers from 0 to 1."""
+    said = statements(cost.total) if preset == "article-002" else ()
     return {
         "name": inputs.name,
         "preset": preset,
         "currency": inputs.currency,
         "cards": inputs.cards,
         "tax_creditable": inputs.tax_creditable,
-        "inputs": {
-            key: {
-                "value": float(figure.value),
-                "unit": UNITS[key].format(inputs.currency),
-                "source": figure.source or None,
-                "assumed": figure.assumed,
-            }
-            for key, figure in _figures(inputs)
-        },
+        "inputs": {key: _input_json(key, figure, inputs) for key, figure in _figures(inputs)},
         "parts": {name: float(part) for name, part in cost.parts.items()},
         "total": float(cost.total),
         "depreciation": float(cost.depreciation),
         "book_total": float(cost.book_total),
         "useful_hours": float(cost.useful_hours),
         "useful_hour": float(cost.useful_hour),
-        "books": [
-            {
-                "year": row.year,
-                "opening": float(row.opening),
-                "depreciation": float(row.depreciation),
-                "closing": float(row.closing),
-                "running": float(row.running),
-            }
-            for row in books(inputs)
-        ],
-        "rents": [
-            {
-                "name": rent.name,
-                "units": rent.units,
-                "cards": rent.cards,
-                "year": float(rent.year),
-                "hour": None if rent.hour is None else float(rent.hour),
-                "useful_hours": float(rent.useful_hours),
-                "useful_hour": float(rent.useful_hour),
-                **_beside(inputs, cost, rent),
-            }
-            for rent in rents
-        ],
+        "books": [_year_json(row) for row in books(inputs)],
+        "rents": [{**_rent_json(rent), **_beside(inputs, cost, rent)} for rent in rents],
         "sensitivity": [
             {"input": key, "less": float(low), "more": float(high)} for key, low, high in _swings(inputs)
         ],
         "statements": [
             {"says": one.says, "recomputed": one.recomputed, "verdict": one.verdict, "source": one.source}
-            for one in (statements(cost.total) if preset == "article-002" else ())
+            for one in said
         ],
         "assumptions": _notes(downtime),
+    }
+
+
+def _input_json(key: str, figure: Figure, inputs: Owning) -> dict[str, Any]:
+    return {
+        "value": float(figure.value),
+        "unit": UNITS[key].format(inputs.currency),
+        "source": figure.source or None,
+        "assumed": figure.assumed,
+    }
+
+
+def _year_json(row: YearRow) -> dict[str, Any]:
+    return {
+        "year": row.year,
+        "opening": float(row.opening),
+        "depreciation": float(row.depreciation),
+        "closing": float(row.closing),
+        "running": float(row.running),
+    }
+
+
+def _rent_json(rent: Rent) -> dict[str, Any]:
+    return {
+        "name": rent.name,
+        "units": rent.units,
+        "cards": rent.cards,
+        "year": float(rent.year),
+        "hour": None if rent.hour is None else float(rent.hour),
+        "useful_hours": float(rent.useful_hours),
+        "useful_hour": float(rent.useful_hour),
     }

@@ -9,13 +9,13 @@ import typer
 
 from sim.cli.console import print_json, say
 from sim.cli.options import FormatOption, OutputFormat, check_file
-from sim.cli.options_detail import ReplicationOption, run_folder
+from sim.cli.options_detail import ReplicationOption, StoredRun, run_folder
 
 __all__ = ["workbook"]
 
 
 def workbook(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run: outputs/SCENARIO/RUN.")],
+    run: StoredRun,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
     replication: ReplicationOption = 0,
     format_: FormatOption = OutputFormat.TEXT,

@@ -17,9 +17,10 @@ from sim.cli.workload_record import (
     StartOption,
     TimezoneOption,
     UntilOption,
+    check_policy,
+    check_width,
     read_jobs,
 )
-from sim.decisions.policies import POLICIES
 from sim.errors import InputError, Problem
 from sim.experiments.model_waits import FACTOR, ModelWaits, Spread, compare_waits
 from sim.load import load
@@ -62,18 +63,11 @@ def check_file(
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
     """Hold a workload against recorded jobs: counts, run times, cards, load, and waits on one fleet."""
-    if policy not in POLICIES:
-        raise InputError(Problem("unknown queue policy", key="--policy", value=policy, known=tuple(POLICIES)))
-    classes = load(model).scenario.workload.timed
-    if not classes:
-        rule = "the scenario has no timed classes to hold against the record"
-        raise InputError(Problem(rule, str(model), key="workload.timed"))
-    for place, one in enumerate(classes):
-        if one.loop is not None:
-            rule = "a loop cannot be held against a record: when its runs are submitted depends on the fleet"
-            raise InputError(Problem(rule, str(model), key=f"workload.timed.{place}.loop", value=one.name))
+    check_policy(policy)
+    classes = _classes_of(model)
     record = read_jobs(file, start, timezone, since, until)
-    _wide_enough(cards, record, classes)
+    if cards is not None:
+        check_width(cards, max(int(record.gpus.max()), *(k.gpus for one in classes for k in one.kinds)))
     lines = goodness(record, classes, seed=seed)
     waits = None
     if draws:
@@ -83,6 +77,23 @@ def check_file(
     if format_ is OutputFormat.JSON:
         print_json(_document(file, model, record, lines, waits))
         return
+    _print(file, model, record, lines, waits)
+
+
+def _classes_of(model: Path) -> Sequence[TimedClass]:
+    """The timed classes of a scenario; InputError where there are none, and for one with a loop."""
+    classes = load(model).scenario.workload.timed
+    if not classes:
+        rule = "the scenario has no timed classes to hold against the record"
+        raise InputError(Problem(rule, str(model), key="workload.timed"))
+    for place, one in enumerate(classes):
+        if one.loop is not None:
+            rule = "a loop cannot be held against a record: when its runs are submitted depends on the fleet"
+            raise InputError(Problem(rule, str(model), key=f"workload.timed.{place}.loop", value=one.name))
+    return classes
+
+
+def _print(file: Path, model: Path, record: Record, lines: Sequence[Line], waits: ModelWaits | None) -> None:
     say(f"{file}: {counted(len(record))}, against {model}", style="bold")
     for topic, title in _TITLES.items():
         heading(f"{title} ({next(line.unit for line in lines if line.topic == topic)})")
@@ -90,13 +101,6 @@ def check_file(
         print_table(("", "record", "model", "off", "9 of 10 draws"), rows)
     if waits is not None:
         _print_waits(waits)
-
-
-def _wide_enough(cards: int | None, record: Record, classes: Sequence[TimedClass]) -> None:
-    widest = max(int(record.gpus.max()), *(kind.gpus for one in classes for kind in one.kinds))
-    if cards is not None and cards < widest:
-        rule = f"the widest job needs {widest} cards"
-        raise InputError(Problem(rule, key="--cards", value=cards))
 
 
 def _row(line: Line) -> tuple[str, ...]:

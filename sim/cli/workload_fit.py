@@ -50,7 +50,7 @@ def fit_file(
     found = fit_workload(record, by_team=not one_class)
     text = scenario_text(found, file.name, trend=trend)
     if out is not None:
-        _write(out, text)
+        write_whole(out, text.encode("utf-8"), "the workload", "choose another -o FILE")
     if format_ is OutputFormat.JSON:
         print_json(_document(found, file, out))
         return
@@ -74,16 +74,12 @@ def _row(one: ClassFit) -> tuple[object, ...]:
     return (
         one.timed.name,
         f"{one.jobs:,}",
-        f"{_per_day(one):.4g}",
+        f"{one.arrivals.per_day:.4g}",
         f"{one.jobs / batches:.1f}",
         f"{one.arrivals.window_s:g}",
         f"{one.timed.alike.runtime:.2f}",
         "; ".join(forms) + more,
     )
-
-
-def _per_day(one: ClassFit) -> float:
-    return one.arrivals.per_day
 
 
 def _document(found: WorkloadFit, file: Path, out: Path | None) -> dict[str, Any]:
@@ -99,7 +95,7 @@ def _document(found: WorkloadFit, file: Path, out: Path | None) -> dict[str, Any
             {
                 "name": one.timed.name,
                 "jobs": one.jobs,
-                "jobs_per_day": _per_day(one),
+                "jobs_per_day": one.arrivals.per_day,
                 "batches": int(one.arrivals.batch[-1]) + 1,
                 "batch_window_s": one.arrivals.window_s,
                 "profile": one.arrivals.profile_form,
@@ -130,7 +126,3 @@ def _retries(one: ClassFit) -> dict[str, Any] | None:
         "most": found.most,
         "median_pause_s": pauses[len(pauses) // 2] if pauses else None,
     }
-
-
-def _write(path: Path, text: str) -> None:
-    write_whole(path, text.encode("utf-8"), "the workload", "choose another -o FILE")

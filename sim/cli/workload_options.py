@@ -15,6 +15,7 @@ __all__ = [
     "DatesOption",
     "DecimalOption",
     "DrawSeedOption",
+    "EncodingOption",
     "FleetOption",
     "FromOption",
     "MapOption",
@@ -91,6 +92,13 @@ DecimalOption: TypeAlias = Annotated[
 ]
 DatesOption: TypeAlias = Annotated[
     DateOrder | None, typer.Option(help="Order of dates such as 3/2/2026; default: they are not read.")
+]
+EncodingOption: TypeAlias = Annotated[
+    Text,
+    typer.Option(
+        metavar="NAME",
+        help="Encoding of a text, such as cp1252 or gb18030; default: recognised from the content.",
+    ),
 ]
 SheetOption: TypeAlias = Annotated[
     Text, typer.Option(metavar="NAME", help="Sheet of a workbook; default: the first.")

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import typer
 
+from sim.cli.options import check_known
+from sim.decisions.policies import POLICIES
 from sim.errors import InputError, Problem
 from sim.units import SECOND, parse_duration
 from sim.workload.imports import import_jobs
@@ -24,6 +26,8 @@ __all__ = [
     "StartOption",
     "TimezoneOption",
     "UntilOption",
+    "check_policy",
+    "check_width",
     "jobs_of",
     "passed_over",
     "read_jobs",
@@ -71,6 +75,17 @@ def record_in(
         return record
     begin = 0.0 if since is None else _seconds("--since", since)
     return record.between(begin, None if until is None else _seconds("--until", until))
+
+
+def check_policy(name: str) -> None:
+    """InputError with the known names, where there is no such queue policy."""
+    check_known("--policy", name, POLICIES, "unknown queue policy")
+
+
+def check_width(cards: int, widest: int) -> None:
+    """InputError for a fleet of fewer cards than the widest job needs."""
+    if cards < widest:
+        raise InputError(Problem(f"the widest job needs {widest} cards", key="--cards", value=cards))
 
 
 def recorded_waits(jobs: pa.Table) -> dict[str, float]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from sim.cli.charts import write_charts
 from sim.cli.console import print_json, print_table, say
 from sim.cli.options import FormatOption, OutputFormat, SetOption, check_folder, strategy_number
 from sim.cli.workload_record import (
@@ -16,16 +17,16 @@ from sim.cli.workload_record import (
     StartOption,
     TimezoneOption,
     UntilOption,
+    check_policy,
+    check_width,
     jobs_of,
     passed_over,
     record_in,
     recorded_waits,
 )
-from sim.decisions.policies import POLICIES
 from sim.errors import InputError, Problem
 from sim.experiments.replay import Distance, Replay, compared, replay_on_cards, replay_on_strategy
 from sim.load import load
-from sim.whole_file import write_whole
 from sim.workload.wording import counted
 
 __all__ = ["replay_file"]
@@ -58,40 +59,65 @@ def replay_file(
     if (cards is None) == (scenario is None):
         rule = "a replay needs a fleet: either --cards, or --scenario with the fleets of a scenario"
         raise InputError(Problem(rule, key="--cards" if scenario is None else "--scenario"))
-    if policy not in POLICIES:
-        raise InputError(Problem("unknown queue policy", key="--policy", value=policy, known=tuple(POLICIES)))
+    check_policy(policy)
     if out is not None:
         check_folder(out)
     if scenario is not None:
-        question = load(scenario, set_ or ())
-        if question.scenario.workload.trace is None:
-            rule = "the scenario replays no trace"
-            raise InputError(Problem(rule, str(scenario), key="workload.trace"))
-        jobs = jobs_of(file)
-        number = strategy_number(question, strategy)
-        replay = replay_on_strategy(question, number, recorded_waits(jobs[0]))
-        beyond = "beyond the horizon, or not what the scenario asks of its trace (since, until, teams, scale)"
-        over = passed_over(jobs[0], 0, len(replay.submit_h), beyond)
+        played = _on_strategy(file, scenario, set_, strategy)
     else:
-        jobs = jobs_of(file)
-        record = record_in(jobs, file, start, timezone, since, until)
-        widest = int(record.gpus.max())
-        if cards is None or cards < widest:
-            raise InputError(Problem(f"the widest job needs {widest} cards", key="--cards", value=cards))
-        replay = replay_on_cards(record, cards, policy)
-        over = passed_over(jobs[0], record.left_out, len(record), "submitted outside of --since and --until")
-    found = compared(replay)
+        played = _on_cards(file, cards or 0, policy, start, timezone, since, until)
+    replay, found = played.replay, compared(played.replay)
     written = [] if out is None else _draw(replay, out)
     if format_ is OutputFormat.JSON:
-        document = {"file": str(file), **_document(replay, found), "passed_over": over}
+        document = {"file": str(file), **_document(replay, found), "passed_over": played.over}
         print_json({**document, "charts": [str(path) for path in written]})
         return
     _print(replay, found, file)
-    if over:
-        reasons = "; ".join(f"{count:,} {reason}" for reason, count in over.items())
-        say(f"Passed over, of {len(jobs[0]):,} rows of the file: {reasons}.")
+    if played.over:
+        reasons = "; ".join(f"{count:,} {reason}" for reason, count in played.over.items())
+        say(f"Passed over, of {played.rows:,} rows of the file: {reasons}.")
     for path in written:
         say(f"{path}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    replay: Replay
+    rows: int
+    """Of the file."""
+    over: dict[str, int]
+    """Reason -> rows that are not played."""
+
+
+def _on_strategy(file: Path, scenario: Path, changes: list[str] | None, strategy: str | None) -> _Played:
+    """The jobs as a scenario plays its trace, on the fleet of one of its strategies."""
+    question = load(scenario, changes or ())
+    if question.scenario.workload.trace is None:
+        rule = "the scenario replays no trace"
+        raise InputError(Problem(rule, str(scenario), key="workload.trace"))
+    jobs, _ = jobs_of(file)
+    number = strategy_number(question, strategy)
+    replay = replay_on_strategy(question, number, recorded_waits(jobs))
+    beyond = "beyond the horizon, or not what the scenario asks of its trace (since, until, teams, scale)"
+    return _Played(replay, len(jobs), passed_over(jobs, 0, len(replay.submit_h), beyond))
+
+
+def _on_cards(
+    file: Path,
+    cards: int,
+    policy: str,
+    start: str | None,
+    timezone: str | None,
+    since: str | None,
+    until: str | None,
+) -> _Played:
+    """The jobs of a window of the record, on so many cards alike and without failures."""
+    jobs, about = jobs_of(file)
+    record = record_in((jobs, about), file, start, timezone, since, until)
+    check_width(cards, int(record.gpus.max()))
+    replay = replay_on_cards(record, cards, policy)
+    beyond = "submitted outside of --since and --until"
+    return _Played(replay, len(jobs), passed_over(jobs, record.left_out, len(record), beyond))
 
 
 def _print(replay: Replay, found: Distance | None, file: Path) -> None:
@@ -114,6 +140,7 @@ def _print(replay: Replay, found: Distance | None, file: Path) -> None:
 
 
 def _plain(replay: Replay) -> dict[str, float]:
+    """Mean and quantiles of the simulated waits, hours; empty where no job began."""
     import numpy as np
 
     hours = replay.simulated_h[~np.isnan(replay.simulated_h)]
@@ -151,13 +178,4 @@ def _document(replay: Replay, found: Distance | None) -> dict[str, Any]:
 def _draw(replay: Replay, folder: Path) -> list[Path]:
     from sim.report.plots_replay import render_replay
 
-    return _written(render_replay(replay), folder)
-
-
-def _written(pictures: Mapping[str, bytes], folder: Path) -> list[Path]:
-    written = []
-    for name, picture in pictures.items():
-        path = folder / name
-        write_whole(path, picture, "the chart", "choose another -o FOLDER")
-        written.append(path)
-    return written
+    return write_charts(render_replay(replay), folder)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sim.cli.charts import write_charts
 from sim.cli.console import heading, print_json, print_table, say
 from sim.cli.options import FormatOption, OutputFormat, check_folder
 from sim.errors import InputError, Problem
-from sim.whole_file import write_whole
 from sim.workload.wording import counted
 
 if TYPE_CHECKING:
@@ -58,12 +58,7 @@ def show(
 def _draw(found: Description, jobs: pa.Table, folder: Path) -> list[Path]:
     from sim.report.plots_workload import render_workload
 
-    written = []
-    for name, picture in render_workload(found, jobs).items():
-        path = folder / name
-        write_whole(path, picture, "the chart", "choose another -o FOLDER")
-        written.append(path)
-    return written
+    return write_charts(render_workload(found, jobs), folder)
 
 
 def _tables(found: Description, file: Path) -> None:
@@ -115,17 +110,19 @@ def _load(found: Description) -> None:
     rows = []
     for piece in np.array_split(np.arange(len(found.load)), min(_PERIODS, len(found.load))):
         part = found.load.iloc[piece]
-        busy = () if found.assumed_start else (f"{part['busy'].mean():,.1f}", f"{part['busy'].max():,.1f}")
+        busy = (
+            () if found.assumed_start else (f"{part['busy'].mean():,.1f}", f"{part['busy_peak'].max():,.1f}")
+        )
         rows.append(
             (
-                f"{part['day'].iloc[0]:,.1f}",
+                f"{part['from_day'].iloc[0]:,.1f}",
                 *busy,
                 f"{part['asked'].mean():,.1f}",
-                f"{part['asked'].max():,.1f}",
+                f"{part['asked_peak'].max():,.1f}",
             )
         )
-    busy = () if found.assumed_start else ("Busy,\nmean", "Busy,\nmost")
-    print_table(("From day", *busy, "Without waits,\nmean", "Without waits,\nmost"), rows, text=())
+    busy = () if found.assumed_start else ("Busy,\nmean", "Busy,\npeak")
+    print_table(("From day", *busy, "Without waits,\nmean", "Without waits,\npeak"), rows, text=())
     if found.suspended and not found.assumed_start:
         say(f"{counted(found.suspended)} suspended for a while: that use is spread from start to end.")
     if found.assumed_start:

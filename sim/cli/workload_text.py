@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.cli.console import heading, print_table, say
+from sim.cli.console import bullets, heading, print_table, say
 from sim.experiments.wording import DASH
+from sim.workload.wording import counted
 
 if TYPE_CHECKING:
     from sim.workload.imports import Report
@@ -45,10 +46,7 @@ def print_report(report: Report, file: Path, out: Path | None, about: Mapping[st
             for kind, odd in tally.oddities.items()
         ]
         print_table(("What", "Rows", "Lines, such as"), rows, text=(0, 2))
-    if tally.remarks:
-        heading("Inferred and assumed")
-        for remark in tally.remarks:
-            say(f"- {remark}")
+    bullets("Inferred and assumed", tally.remarks)
     _ending(report, out, about)
 
 
@@ -84,7 +82,7 @@ def _contents(report: Report) -> None:
         rows.append(("jobs on a part of a card (a replay gives each a whole one)", f"{report.part_cards:,}"))
     rows += [(f"no submission from {g['from']} to {g['until']}", f"{g['hours']:,.1f} h") for g in report.gaps]
     print_table(("", ""), rows)
-    widths = {f"{width} cards" if width != 1 else "1 card": count for width, count in report.widths.items()}
+    widths = {counted(width, "card"): count for width, count in report.widths.items()}
     parts = (
         ("Cards of a job", widths),
         ("Kind of card", report.cards),

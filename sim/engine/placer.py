@@ -43,8 +43,7 @@ class Placer:
         self._by_price = self.rule.by_price
         self.executor = executor
         for pool in pools:
-            pool.emptiest_machine = self.rule.emptiest_machine
-            pool.fill_gaps = self.rule.fill_gaps
+            self._set_up(pool)
         views = [PoolView(i, pool.spec.memory_gib, pool.burst) for i, pool in enumerate(pools)]
         order = [pools[i] for i in best_fit(views)]
         self.ways = [_ways(index, shape, order, rates) for index, shape in enumerate(shapes)]
@@ -53,6 +52,11 @@ class Placer:
         gangs = any(o.gpus > 1 for ways in self.ways for _, options in ways for o in options)
         split = self.rule.keep_whole and gangs
         self._tries = [_in_two_passes(ways) if split else _in_turn(ways) for ways in self.ways]
+
+    def _set_up(self, pool: Pool) -> None:
+        """Tell a pool how cards are looked for."""
+        pool.emptiest_machine = self.rule.emptiest_machine
+        pool.fill_gaps = self.rule.fill_gaps
 
     def tries_of(self, shape: int) -> Sequence[Way]:
         """The ways of a shape, in an order that need not be the one of each of its jobs."""
@@ -89,18 +93,10 @@ class Placer:
 class SharingPlacer(Placer):
     """Finds cards where some are shared: free ones, then places beside other jobs, then hourly cards."""
 
-    def __init__(
-        self,
-        plan: FleetPlan,
-        pools: Sequence[Pool],
-        shapes: Sequence[JobShape],
-        rates: RateTable,
-        executor: Executor,
-    ) -> None:
-        super().__init__(plan, pools, shapes, rates, executor)
-        for pool in pools:
-            if isinstance(pool, DividedPool):
-                pool.on_pace = executor.pacer.plan
+    def _set_up(self, pool: Pool) -> None:
+        super()._set_up(pool)
+        if isinstance(pool, DividedPool):
+            pool.on_pace = self.executor.pacer.plan
 
     def find(self, run: Run) -> Spot | None:
         """Take the first cards, or the first place on a card, that the job can have now."""

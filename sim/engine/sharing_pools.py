@@ -51,12 +51,24 @@ class SharedPool(Pool):
         """Take a place beside other jobs; None if there is none."""
 
     @abstractmethod
-    def enter(self, run: Run, option: RunOption, cards: list[Card], now: Micros) -> Stay:
-        """Let a job that `fresh` or `join` gave its place begin there."""
+    def come(self, run: Run, option: RunOption, cards: list[Card], now: Micros, guests: Guests) -> SharedStay:
+        """A job begins at its place on a card that others may share."""
 
     @abstractmethod
     def left(self, stay: SharedStay, now: Micros) -> None:
         """A job leaves its place beside others."""
+
+    def enter(self, run: Run, option: RunOption, cards: list[Card], now: Micros) -> Stay:
+        """Let a job that `fresh` or `join` gave its place begin there."""
+        if option.demand is None and option.part is None:
+            for card in cards:
+                card.held_by = run
+            return Stay(run, self, option, cards, now)
+        (card,) = cards
+        guests = card.held_by
+        if not isinstance(guests, Guests):
+            guests = card.held_by = Guests(card, now)
+        return self.come(run, option, cards, now, guests)
 
     def give_back(self, cards: list[Card], now: Micros, started: Micros) -> None:
         """A job leaves its cards, its stay closed; a shared card is free when the last one has gone."""
@@ -120,15 +132,7 @@ class DividedPool(SharedPool):
                     best, found = (demand, jobs, card.ordinal), card
         return None if found is None else [found]
 
-    def enter(self, run: Run, option: RunOption, cards: list[Card], now: Micros) -> Stay:
-        if option.demand is None:
-            for card in cards:
-                card.held_by = run
-            return Stay(run, self, option, cards, now)
-        (card,) = cards
-        guests = card.held_by
-        if not isinstance(guests, Guests):
-            guests = card.held_by = Guests(card, now)
+    def come(self, run: Run, option: RunOption, cards: list[Card], now: Micros, guests: Guests) -> SharedStay:
         stay = PacedStay(run, self, option, cards, now, guests)
         self._out(guests)
         guests.come(stay)

@@ -82,19 +82,13 @@ class SlicedPool(SharedPool):
             self._set_free(card.machine, card.machine.free - 1)
         return None if card is None else [card]
 
-    def enter(self, run: Run, option: RunOption, cards: list[Card], now: Micros) -> Stay:
-        if option.part is None:
-            for card in cards:
-                card.held_by = run
-            return Stay(run, self, option, cards, now)
-        (card,) = cards
-        guests = card.held_by
-        if not isinstance(guests, Guests):
-            guests = card.held_by = Guests(card, now)
+    def come(self, run: Run, option: RunOption, cards: list[Card], now: Micros, guests: Guests) -> SharedStay:
         stay = SharedStay(run, self, option, cards, now, guests)
+        card, part = guests.card, option.part
         self._close(card)
         guests.come(stay)
-        self._cuts[card.ordinal].free[option.part.name] -= 1
+        if part is not None:
+            self._cuts[card.ordinal].free[part.name] -= 1
         self._list(card)
         return stay
 

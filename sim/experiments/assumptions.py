@@ -86,10 +86,13 @@ def _migration(reliability: Reliability, offers: Sequence[Offer]) -> Iterator[st
         by_terms.setdefault((within, kept), []).append(offer.id)
     for (within, kept), names in by_terms.items():
         whose = "" if len(by_terms) == 1 else f"{', '.join(names)}: "
-        yield (
-            f"{whose}The promise to move a failed machine within {format_duration(within)} is kept with "
-            f"probability {kept:g} (terms of the offer; assumed where no audit is published, as everywhere)."
+        promise = said(
+            "The promise to move a failed machine within {span} is kept with probability {part} (terms of "
+            "the offer; assumed where no audit is published, as everywhere).",
+            span=format_duration(within),
+            part=f"{kept:g}",
         )
+        yield f"{whose}{promise}"
 
 
 def _noise(offers: Sequence[Offer]) -> Iterator[str]:
@@ -122,7 +125,7 @@ def _defaults(scenario: Scenario, offers: Sequence[Offer]) -> Iterator[str]:
     if scenario.experiment.warm_up == 0 and scenario.experiment.steady_state is None:
         yield said("No warm-up: service is measured from the start, on an empty queue.")
     if any(lease.available is not None for strategy in scenario.strategies for lease in strategy.leases):
-        yield (
+        yield said(
             "At the end of a window (available) the jobs on its cards are saved and wait again; saving then "
             "takes no time of its own (assumed). Rent goes on outside of the windows."
         )
@@ -143,16 +146,35 @@ def _queue_rules(strategy: Strategy) -> Iterator[str]:
     """Parameters of the queue policy that the strategy leaves to their defaults."""
     name, usual = quoted(strategy.name), PolicyParameters()
     if strategy.policy == "fair" and strategy.half_life in (None, usual.half_life_us):
-        yield f"{name}: past use of cards counts half after {format_duration(usual.half_life_us)} (assumed)."
+        yield said(
+            "{name}: past use of cards counts half after {span} (assumed).",
+            name=name,
+            span=format_duration(usual.half_life_us),
+        )
     if strategy.policy == "conservative" and strategy.look_ahead in (None, usual.look_ahead):
-        yield f"{name}: the first {usual.look_ahead} waiting jobs have reservations (assumed)."
+        yield said(
+            "{name}: the first {jobs} waiting jobs have reservations (assumed).",
+            name=name,
+            jobs=usual.look_ahead,
+        )
+    if strategy.policy == "sjf":
+        yield said(
+            "{name}: shortest time limit first, or where there is none shortest expected run time, as if it "
+            "were known before; a job that does not fit now is passed over, so that wide jobs may wait long.",
+            name=name,
+        )
     if strategy.policy in ("easy", "conservative"):
-        yield (
-            f"{name}: reservations rest on time limits, or where there are none on the expected run time; "
-            "cards that are down are not reckoned with until they are mended."
+        yield said(
+            "{name}: reservations rest on time limits, or where there are none on the expected run time; "
+            "cards that are down are not reckoned with until they are mended.",
+            name=name,
         )
     if strategy.preempt and strategy.preempt_after in (None, PREEMPT_AFTER):
-        yield f"{name}: a job runs {format_duration(PREEMPT_AFTER)} before it may be preempted (assumed)."
+        yield said(
+            "{name}: a job runs {span} before it may be preempted (assumed).",
+            name=name,
+            span=format_duration(PREEMPT_AFTER),
+        )
 
 
 def cautions(results: Sequence[StrategyResult], scenario: Scenario) -> tuple[Caution, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sim.experiments.billable import Billable
-from sim.experiments.frames import RUN, table_of
+from sim.experiments.columns import RUN, table_of
 from sim.metrics.facts import Times
 from sim.model.contract import Offer
 from sim.model.scenario import Strategy

@@ -5,46 +5,28 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from sim.errors import InputError, Problem
 from sim.experiments.assumptions import cautions, scenario_assumptions
-from sim.experiments.comparison import (
-    Caution,
-    Comparison,
-    Condition,
-    MetricInfo,
-    Refusal,
-    StrategyResult,
-    Wall,
-)
+from sim.experiments.comparison import Caution, Comparison, Condition, Refusal, StrategyResult, Wall
 from sim.experiments.comparison_parts import InputDoubt, Steady
-from sim.experiments.decision import (
-    WAIT,
-    Candidate,
-    conditions,
-    judge,
-    overall,
-    pareto_front,
-    ranked_by,
-    recommend,
-)
+from sim.experiments.decision import WAIT, Candidate, conditions, ranked_by, recommend
 from sim.experiments.input_doubt import input_doubt
 from sim.experiments.luck import luck_shared, no_spread, refuse_equal_draws, short_warm_up
-from sim.experiments.metric_interval import SHARES_OF_RUNS, metric_interval
+from sim.experiments.metric_interval import SHARES_OF_RUNS
 from sim.experiments.parallel import Progress
+from sim.experiments.results import metric_infos, results_of
 from sim.experiments.runs import Flow, Places, Runs
 from sim.experiments.sample import Sample
 from sim.experiments.several import at_once, differences, rule_of
-from sim.experiments.statistics import Interval
 from sim.experiments.steady import steady_state
 from sim.experiments.stopping import AT_BUDGET, fixed, select, until
 from sim.experiments.vault import Vault
 from sim.load import Question
-from sim.metrics import METRICS
 from sim.replication import RunResult, used_offers
+from sim.workload.recorded_when import moved
 
 __all__ = ["SHARES_OF_RUNS", "Comparison", "Flow", "clocked", "compare", "conclude", "looked_at"]
 
@@ -88,6 +70,7 @@ def compare(
         *reached,
         *(() if rule is not None else luck_shared(samples)),
         *runs.prepared.rates.notes,
+        *moved(question.scenario, question.recorded),
         *(note for run in whole if run is not None for note in run.jobs.notes),
     ]
     wall = clocked(started, clock, workers)
@@ -123,18 +106,9 @@ def conclude(
     experiment = question.scenario.experiment
     asked = conditions(question.scenario.target)
     most = max(map(len, samples))
-    summaries = [_summary(runs, most, asked, experiment.confidence) for runs in samples]
-    if refusals is not None:
-        summaries = [dataclasses.replace(one, refusals=refusals[one.name]) for one in summaries]
     ranking = ranked_by(question.scenario)
-    results = _pareto(summaries, _allowed_refusals(asked), ranking)
+    results = results_of(samples, most, asked, experiment.confidence, refusals, ranking)
     details = {runs[0].strategy: runs[0].detail for runs in samples if runs[0].detail is not None}
-    warnings = (
-        *(Caution("budget", None, note) for note in notes if note.startswith(AT_BUDGET)),
-        *cautions(results, question.scenario),
-        *(short_warm_up(samples, experiment.warm_up) if warm_up is None else warm_up),
-        *no_spread(results, most),
-    )
     return Comparison(
         question=question,
         version=importlib.metadata.version("fleetsim"),
@@ -153,11 +127,11 @@ def conclude(
             question.scenario.currency,
             "replications" if steady is None else "batches",
         ),
-        metrics=_infos(results),
+        metrics=metric_infos(results),
         conditions=asked,
         assumptions=_assumptions(question, asked, details),
         notes=_distinct(notes),
-        warnings=warnings,
+        warnings=_warnings(question, samples, results, notes, warm_up),
         details=details,
         billables={
             runs[0].strategy: tuple(run.billable for run in (runs if steady is None else runs[:1]))
@@ -211,66 +185,20 @@ def _simulate(runs: Runs, baseline: str) -> tuple[list[list[Sample]], list[str]]
     return fixed(runs)
 
 
-def _summary(
-    runs: Sequence[Sample], most: int, asked: Sequence[Condition], confidence: float
-) -> StrategyResult:
-    """`most`: replications of the strategy that has most of them; the others have no values there."""
-    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
-    none = (None,) * (most - len(runs))
-    values = {name: (*(run.metrics.get(name) for run in runs), *none) for name in names}
-    metrics = {name: metric_interval(name, numbers, confidence) for name, numbers in values.items()}
-    undefined = Interval(None, None, None, 0)
-    verdicts = tuple(judge(condition, metrics.get(condition.metric, undefined)) for condition in asked)
-    refused: Counter[tuple[str, str]] = Counter()
-    for run in runs:
-        refused.update(run.refusals)
-    return StrategyResult(
-        name=runs[0].strategy,
-        metrics=metrics,
-        values=values,
-        meets_target=all(verdict.meets for verdict in verdicts),
-        status=overall(verdicts),
-        verdicts=verdicts,
-        pareto=False,
-        pareto_note="",
-        refusals=tuple(Refusal(*key, jobs / len(runs)) for key, jobs in refused.items()),
-        wait_quantiles_h=tuple(run.waits_h for run in runs if run.waits_h),
-    )
-
-
-def _pareto(results: Sequence[StrategyResult], refused: float, ranking: str) -> tuple[StrategyResult, ...]:
-    """Mark the strategies that no other beats in both money and wait.
-
-    Refusing jobs shortens the queue of the rest, so a strategy that refuses more than the target
-    allows takes no part.
-    """
-    points, notes = [], []
-    for result in results:
-        money, wait = result.mean(ranking), result.mean(WAIT)
-        note = ""
-        if (result.mean("jobs_refused") or 0.0) > refused:
-            note = "refuses jobs, so its wait cannot be compared"
-        elif money is None or wait is None:
-            note = "has no wait to compare"
-        points.append((money, wait) if money is not None and wait is not None and not note else None)
-        notes.append(note)
-    return tuple(
-        dataclasses.replace(result, pareto=mark, pareto_note=note)
-        for result, mark, note in zip(results, pareto_front(points), notes, strict=True)
-    )
-
-
-def _allowed_refusals(asked: Sequence[Condition]) -> float:
-    return next(condition.limit for condition in asked if condition.metric == "jobs_refused")
-
-
-def _infos(results: Sequence[StrategyResult]) -> tuple[MetricInfo, ...]:
-    names = dict.fromkeys(name for result in results for name in result.values)
-    return tuple(
-        MetricInfo(name, METRICS[name].unit, METRICS[name].description, METRICS[name].better)
-        if name in METRICS
-        else MetricInfo(name, "")
-        for name in names
+def _warnings(
+    question: Question,
+    samples: Sequence[Sequence[Sample]],
+    results: Sequence[StrategyResult],
+    notes: Sequence[str],
+    warm_up: Sequence[Caution] | None,
+) -> tuple[Caution, ...]:
+    """`warm_up`: what is said of it; None: what the samples show."""
+    shown = short_warm_up(samples, question.scenario.experiment.warm_up) if warm_up is None else warm_up
+    return (
+        *(Caution("budget", None, note) for note in notes if note.startswith(AT_BUDGET)),
+        *cautions(results, question.scenario),
+        *shown,
+        *no_spread(results, max(map(len, samples))),
     )
 
 

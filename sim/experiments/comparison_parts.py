@@ -13,6 +13,7 @@ from sim.experiments.sample import Sample
 from sim.experiments.statistics import Interval
 from sim.experiments.variance_parts import Parts
 from sim.experiments.wording import span
+from sim.model.said import said
 from sim.units import HOUR, Micros
 
 __all__ = ["AtOnce", "InputDoubt", "InputDrawn", "Split", "Standing", "Steady"]
@@ -155,14 +156,19 @@ class Steady:
     @property
     def text(self) -> str:
         """How it was done, in one sentence."""
-        how = "MSER-5, the longest of the strategies" if self.by_rule else "given"
+        how = said("MSER-5, the longest of the strategies") if self.by_rule else said("given")
         long = span(self.warm_up_us / HOUR)
-        return (
-            f"Steady state of one run of each strategy: warm-up of {long} ({how}), then {self.batches} "
-            f"batches of {self.jobs:,} jobs, whose waits are the sample. Cost: {self.batches} periods of "
-            "equal length, whose cost a day is the sample; what leases cost is known before the run, so that "
-            "fixed leases alone have an interval without width. Cash, costs by the job and use of cards are "
-            "those of the whole run, of which there is one."
+        return said(
+            "Steady state of one run of each strategy: warm-up of {wait} ({how}), then {batches} batches of "
+            "{jobs} jobs, whose waits are the sample. Cost: {batches2} periods of equal length, whose cost a "
+            "day is the sample; what leases cost is known before the run, so that fixed leases alone have an "
+            "interval without width. Cash, costs by the job and use of cards are those of the whole run, of "
+            "which there is one.",
+            wait=long,
+            how=how,
+            batches=self.batches,
+            jobs=f"{self.jobs:,}",
+            batches2=self.batches,
         )
 
     def to_json(self) -> dict[str, Any]:

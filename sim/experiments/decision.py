@@ -13,16 +13,14 @@ resamples of few replications would not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.billing.penalties import has_penalties
 from sim.experiments.comparison import Condition, Recommendation, Status, Verdict
-from sim.experiments.several import same_to_the_cent
+from sim.experiments.decision_words import MONEY, WAIT, Candidate, excess, tied, why, why_none
 from sim.experiments.statistics import NEEDS_TWO, Interval
-from sim.experiments.wording import money, quoted, span, value
 from sim.metrics import METRICS, target_lines
 from sim.model.said import said
 from sim.model.scenario import Scenario, Target
@@ -40,41 +38,12 @@ __all__ = [
     "recommend",
 ]
 
-MONEY, WAIT = "committed_cost_cny", "wait_p95_h"
 WITH_PENALTIES = "cost_with_penalties_cny"
 DRAWS = 4000
 CELLS = 4_000_000
 """Random numbers held at one time, so that memory does not grow with the replications."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A strategy as the decision sees it."""
-
-    name: str
-    values: Mapping[str, Sequence[float | None]]
-    """Metric -> value in each replication."""
-    metrics: Mapping[str, Interval]
-    verdicts: tuple[Verdict, ...]
-    money: str = MONEY
-    """The metric of cost by which strategies are ranked; the same for all."""
-
-    @property
-    def cost(self) -> float | None:
-        """Mean of the metric of cost."""
-        return self.mean(self.money)
-
-    @property
-    def meets(self) -> bool:
-        """Whether the mean meets every line of the target."""
-        return all(verdict.meets for verdict in self.verdicts)
-
-    def mean(self, metric: str) -> float | None:
-        """Mean of a metric; None where it is not defined."""
-        interval = self.metrics.get(metric)
-        return None if interval is None else interval.mean
 
 
 def conditions(target: Target | None) -> tuple[Condition, ...]:
@@ -150,10 +119,10 @@ def recommend(
         )
     if winner is None:
         nearest = min(candidates, key=_distance)
-        reason = _why_none(nearest, currency)
+        reason = why_none(nearest, currency)
         return Recommendation(None, reason, confidence, method, nearest.name)
     others = [c for i, c in enumerate(candidates) if i != winner]
-    reason = _tied(_why(candidates[winner], others, currency), candidates[winner], others)
+    reason = tied(why(candidates[winner], others, currency), candidates[winner], others)
     return Recommendation(candidates[winner].name, reason, confidence, method, None)
 
 
@@ -220,101 +189,7 @@ def _or_nan(number: float | None) -> float:
 
 
 def _distance(candidate: Candidate) -> tuple[float, float]:
-    return (-(candidate.mean("target_met_share") or 0.0), max(map(_excess, candidate.verdicts)))
-
-
-def _excess(verdict: Verdict) -> float:
-    """How far the mean is beyond the limit, as a part of the limit (of 1 where the limit is below 1)."""
-    mean, condition = verdict.interval.mean, verdict.condition
-    if mean is None or verdict.meets:
-        return 0.0
-    scale = (
-        condition.limit if condition.unit == "share" or condition.unit == "h" else max(1.0, condition.limit)
-    )
-    return abs(mean - condition.limit) / (scale or 1.0)
-
-
-def _why(winner: Candidate, others: Sequence[Candidate], currency: str) -> str:
-    head = said(
-        "{name} is the cheapest strategy that meets the target, at {facts}",
-        name=quoted(winner.name),
-        facts=_facts(winner, currency),
-    )
-    price = winner.cost or 0.0
-    cheaper = [other for other in others if not other.meets and (other.cost or 0.0) < price]
-    dearer = [other for other in others if other.meets]
-    if cheaper:
-        rival = max(cheaper, key=lambda other: other.cost or 0.0)
-        cost = money(rival.cost, currency)
-        return said(
-            "{head}; the cheaper {than} ({cost}) does not: {miss}.",
-            head=head,
-            than=quoted(rival.name),
-            cost=cost,
-            miss=_miss(rival),
-        )
-    if dearer:
-        rival = min(dearer, key=lambda other: other.cost or 0.0)
-        facts = _facts(rival, currency)
-        return said("{head}; next comes {than}, at {facts}.", head=head, than=quoted(rival.name), facts=facts)
-    if others:
-        return said("{head}; no other strategy meets it.", head=head)
-    return said("{head}; no other strategy was compared.", head=head)
-
-
-def _tied(reason: str, winner: Candidate, others: Sequence[Candidate]) -> str:
-    """The reason, and who costs the same and would do as well: the order of the file then decides."""
-    alike = [
-        quoted(other.name) for other in others if other.meets and same_to_the_cent(other.cost, winner.cost)
-    ]
-    if not alike:
-        return reason
-    if len(alike) == 1:
-        return said(
-            "{reason} A tie: {than} meets it at the same cost, to the cent; the first in the file is named.",
-            reason=reason,
-            than=alike[0],
-        )
-    return said(
-        "{reason} A tie: {than} meet it at the same cost, too; the first in the file is named.",
-        reason=reason,
-        than=" and ".join(alike),
-    )
-
-
-def _why_none(nearest: Candidate, currency: str) -> str:
-    return said(
-        "none meets the target; {name} comes nearest, at {facts}, and misses it: {miss}.",
-        name=quoted(nearest.name),
-        facts=_facts(nearest, currency),
-        miss=_miss(nearest),
-    )
-
-
-def _facts(candidate: Candidate, currency: str) -> str:
-    wait = candidate.mean(WAIT)
-    cost = money(candidate.cost, currency)
-    waits = said("no job that waits")
-    if wait is not None:
-        waits = said("a 95th percentile of wait of {wait}", wait=span(wait))
-    if candidate.money == MONEY:
-        return said("{cost} committed and {reason}", cost=cost, reason=waits)
-    return said("{cost} committed and in penalties, and {reason}", cost=cost, reason=waits)
-
-
-def _miss(candidate: Candidate) -> str:
-    worst = max(candidate.verdicts, key=_excess)
-    condition, mean = worst.condition, worst.interval.mean
-    if condition.metric == "overloaded":
-        return said("its queue is overloaded in {part} of the replications", part=value(mean, "share"))
-    if condition.metric == "jobs_refused":
-        limit = f"{condition.limit:g}"
-        return said("it refuses {jobs} jobs a run (at most {limit})", jobs=value(mean, "jobs"), limit=limit)
-    found, limit = value(mean, condition.unit), value(condition.limit, condition.unit)
-    what = NAMES[condition.metric]
-    if condition.at_least:
-        return said("{what} is {found}, at least {limit} is asked", what=what, found=found, limit=limit)
-    return said("{what} is {found}, at most {limit} is asked", what=what, found=found, limit=limit)
+    return (-(candidate.mean("target_met_share") or 0.0), max(map(excess, candidate.verdicts)))
 
 
 KEYS: Mapping[str, str] = {
@@ -325,9 +200,3 @@ KEYS: Mapping[str, str] = {
     "on_time_share": "on_time",
 }
 """Metric of a line -> its key in the scenario's `target`."""
-
-NAMES: Mapping[str, str] = {
-    "wait_mean_h": "the mean wait",
-    "wait_p95_h": "the 95th percentile of wait",
-    "on_time_share": "the share of jobs on time",
-}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from sim.experiments.billing_frames import divisors_frame, rentals_frame
+from sim.experiments.columns import RUN, frame_of, table_of
 from sim.experiments.comparison import Comparison
-from sim.experiments.frames import RUN, table_of
 from sim.replication import used_offers
 
 __all__ = ["doubt_tables"]
@@ -35,8 +35,8 @@ def doubt_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
         "unit": "str",
     }
     return {
-        "inputs": _frame({"replication": "Int64", "input": "str", "value": "str"}, drawn),
-        "doubt": _frame(kinds, splits),
+        "inputs": frame_of({"replication": "Int64", "input": "str", "value": "str"}, drawn),
+        "doubt": frame_of(kinds, splits),
         **_twin_tables(comparison),
     }
 
@@ -62,12 +62,3 @@ def _twin_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
         "twin_rentals": pd.concat(rentals, ignore_index=True),
         "twin_divisors": pd.concat(divisors, ignore_index=True),
     }
-
-
-def _frame(kinds: dict[str, str], rows: list[tuple[object, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            name: pd.Series([row[place] for row in rows], dtype=kind)
-            for place, (name, kind) in enumerate(kinds.items())
-        }
-    )

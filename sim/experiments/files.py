@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sim.errors import RunError
-from sim.experiments.frames import CENTS
+from sim.experiments.columns import CENTS
 from sim.whole_file import lives
 
 __all__ = ["FORMULA_SIGNS", "csv_text", "harmless", "slug", "whole_folder", "write_csv", "write_parquet"]

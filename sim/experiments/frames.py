@@ -6,22 +6,20 @@ Money stays `Decimal`. A value that does not exist is empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from sim.experiments.charge_columns import CHARGE_COLUMNS, charge_row
+from sim.experiments.columns import RUN, Columns, table_of
 from sim.model.rates import RunOption
 from sim.model.scenario import Scenario
 from sim.replication import Prepared, RunResult
 from sim.units import SECOND, Micros, hours
 
 __all__ = [
-    "CENTS",
-    "RUN",
-    "Columns",
     "attempts_frame",
     "failures_frame",
     "invoices_frame",
@@ -29,18 +27,7 @@ __all__ = [
     "leases_frame",
     "ledger_frame",
     "rates_frame",
-    "table_of",
 ]
-
-Kind = Literal["text", "int", "float", "bool", "decimal"]
-Columns = Sequence[tuple[str, Kind]]
-
-DTYPES = {"text": "str", "int": "Int64", "float": "float64", "bool": "boolean", "decimal": "object"}
-
-CENTS = frozenset({"billed_cost", "accrued_cost", "before_cost", "owed_after", "total"})
-"""Columns of whole cents; other decimals (prices before rounding, quantities) have more places."""
-
-RUN: Columns = (("strategy", "text"), ("replication", "int"))
 
 RATES: Columns = (
     ("shape", "text"),
@@ -283,16 +270,6 @@ def _rate(option: RunOption) -> tuple[Any, ...]:
 
 def _frame(run: RunResult, columns: Columns, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
     return table_of([*RUN, *columns], [(run.strategy, run.replication, *row) for row in rows])
-
-
-def table_of(columns: Columns, rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Rows as a table whose types follow from the columns alone, so that no rows have them too."""
-    return pd.DataFrame(
-        {
-            name: pd.Series([row[position] for row in rows], dtype=DTYPES[kind])
-            for position, (name, kind) in enumerate(columns)
-        }
-    )
 
 
 class _Clock:

@@ -51,10 +51,11 @@ def luck_shared(samples: Sequence[Sequence[Sample]]) -> Iterable[str]:
         if (ratio := variance_ratio(one[: len(other)], other[: len(one)])) is not None
     ]
     if ratios:
-        yield (
+        yield said(
             "Common random numbers: separate runs would give differences in the 95th percentile of wait "
-            f"{median(ratios):.2g} times the variance (median over pairs of strategies; up to "
-            f"{max(ratios):.2g})."
+            "{times} times the variance (median over pairs of strategies; up to {most}).",
+            times=f"{median(ratios):.2g}",
+            most=f"{max(ratios):.2g}",
         )
 
 

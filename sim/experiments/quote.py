@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from itertools import groupby
@@ -23,6 +23,7 @@ from sim.experiments.standing import standing_records
 from sim.load import Question, load_text
 from sim.model.contract import PriceChoice
 from sim.model.ledger import Charge, Ledger
+from sim.model.scenario import ExchangeRate
 from sim.replication import fleet_plan, used_offers
 
 __all__ = ["Asked", "Quote", "asked_question", "charge_document", "quote"]
@@ -55,6 +56,10 @@ class Asked:
     """`KEY=VALUE` settings of the contract terms, such as `refund.rule=pro-rata`."""
     list_price: str | None = None
     timezone: str | None = None
+    currency: str = "CNY"
+    """Of the answer: the offer's own, or the one that `exchange` turns it into."""
+    exchange: Mapping[str, ExchangeRate] = field(default_factory=dict)
+    """Currency -> its dated rate, `currency` for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +81,9 @@ class Quote:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `fleetsim quote --format json`; money in the ledger's currency."""
+        """The document of `fleetsim quote --format json`; keys of amounts end with the ledger's currency."""
         ledger, scenario = self.ledger, self.question.scenario
-        return {
+        document = {
             "scenario": scenario.name,
             "strategy": self.strategy,
             "leases": [
@@ -117,6 +122,17 @@ class Quote:
             "assumptions": list(ledger.assumptions),
             "notes": list(self.notes),
         }
+        return document if ledger.currency == "CNY" else _renamed(document, f"_{ledger.currency.lower()}")
+
+
+def _renamed(part: Any, ending: str) -> Any:
+    """A document with `_cny` at the end of its keys replaced by this ending."""
+    if isinstance(part, list):
+        return [_renamed(one, ending) for one in part]
+    if not isinstance(part, dict):
+        return part
+    names = {key: f"{key.removesuffix('_cny')}{ending}" if key.endswith("_cny") else key for key in part}
+    return {names[key]: _renamed(value, ending) for key, value in part.items()}
 
 
 def _paid(ledger: Ledger) -> Iterator[Charge]:
@@ -178,7 +194,9 @@ def asked_question(
     settings = [f"strategies.0.leases.0.terms.{term}" for term in asked.terms]
     try:
         question = load_text(json.dumps(_document(asked, catalog)), settings, catalog, name="")
-        return _long_enough(dataclasses.replace(question, price=price), asked.months)
+        money = {"currency": asked.currency, "exchange": dict(asked.exchange)}
+        scenario = question.scenario.model_copy(update=money)
+        return _long_enough(dataclasses.replace(question, scenario=scenario, price=price), asked.months)
     except InputError as error:
         raise InputError(_as_option(problem) for problem in error.problems) from None
 
@@ -195,11 +213,14 @@ def _document(asked: Asked, catalog: Catalog) -> dict[str, Any]:
         lease["repeat_purchase"] = True
     if asked.list_price is not None:
         lease["price"] = _number(asked.list_price)
+    # A scenario is in CNY, so that another currency stands with a rate until the answer's own is put in.
+    foreign = {asked.currency, *asked.exchange} - {"CNY"}
     jobs = {"name": "none", "model": next(iter(catalog.models)), "method": "lora", "samples": 1}
     return {
         "name": "Quote",
         "start": asked.start,
         "horizon": "1d",
+        "exchange": {name: {"rate": 1, "date": "2026-01-01"} for name in sorted(foreign)},
         **({} if asked.timezone is None else {"timezone": asked.timezone}),
         "workload": {"classes": [{**jobs, "rate": "1/year"}]},
         "strategies": [{"name": NAME, "leases": [lease]}],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from sim.experiments.invoice_cells import folded
 from sim.experiments.invoice_file import BilledLine, InvoiceFile
 from sim.experiments.quote import charge_document
-from sim.experiments.reconcile_match import Match, Resolver, match
+from sim.experiments.reconcile_match import Match, Matched, Resolver, match
 from sim.experiments.variance import Variance, variance
 from sim.model.contract import Offer
 from sim.model.ledger import Charge, Ledger
@@ -18,6 +20,8 @@ __all__ = ["CAUSES", "Reconciliation", "Settled", "reconcile"]
 
 CAUSES = ("price", "quantity", "rounding", "unexplained", "extra", "missing")
 """Causes of a difference; with their signs they sum to it (missing charges are negative)."""
+LATEST_INVOICE = timedelta(days=62)
+"""After the time that it bills (assumed): two months."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +133,53 @@ def reconcile(
     `items` maps words of the invoice to leases or offers of the ledger.
     """
     charges = _in_scope(ledger, months)
-    found = match(invoice.lines, charges, Resolver(charges, offers, items or {}))
+    found = _matched(invoice, charges, Resolver(charges, offers, items or {}))
     settled = tuple(Settled(one, variance(one, offers)) for one in found.matches)
     done = Reconciliation(invoice, ledger, months, settled, found.extra, found.missing, ())
-    said = [*notes, *invoice.notes, *found.notes, *_stated(invoice), *_elsewhere(done)]
+    said = [
+        *notes,
+        *invoice.notes,
+        *filter(None, [invoice.unread_note]),
+        *found.notes,
+        *_idle(invoice, items or {}),
+    ]
+    said += [*_stated(invoice), *_elsewhere(done)]
     return replace(done, notes=tuple(said))
+
+
+def _matched(invoice: InvoiceFile, charges: Sequence[Charge], resolver: Resolver) -> Matched:
+    """Lines and charges by the days of the lines; where those may be of the invoice, and more lines find
+    their charge so, without them.
+
+    An invoice is written after the time that it bills, within `LATEST_INVOICE`; a line billed twice is not
+    taken for the charge of another month by that.
+    """
+    dated = match(invoice.lines, charges, resolver)
+    if not invoice.maybe_of_invoice or not (dated.extra or dated.missing):
+        return dated
+    bare = [replace(line, span=None) for line in invoice.lines]
+    days = {id(line): one.span.start for line, one in zip(bare, invoice.lines, strict=True) if one.span}
+    other = match(bare, charges, resolver)
+    later = all(
+        charge.period_end.date() - timedelta(days=1)
+        <= days[id(line)]
+        <= charge.period_end.date() + LATEST_INVOICE
+        for one in other.matches
+        for line in one.lines
+        for charge in one.charges
+        if id(line) in days
+    )
+    if not later or _alone(other) >= _alone(dated):
+        return dated
+    note = (
+        f"The days of {invoice.columns['start']!r} are taken as those of the invoice, after the time that it "
+        "bills: more lines find their charge so. --column start=HEADER holds on to them."
+    )
+    return replace(other, notes=(*other.notes, note))
+
+
+def _alone(found: Matched) -> int:
+    return len(found.extra) + len(found.missing)
 
 
 def _in_scope(ledger: Ledger, months: tuple[str | None, str | None]) -> list[Charge]:
@@ -145,6 +191,15 @@ def _in_scope(ledger: Ledger, months: tuple[str | None, str | None]) -> list[Cha
         if charge.id in month_of
         and (first is None or month_of[charge.id] >= first)
         and (last is None or month_of[charge.id] <= last)
+    ]
+
+
+def _idle(invoice: InvoiceFile, items: Mapping[str, str]) -> list[str]:
+    """Words of `--item` that stand in no line: a slip of the pen would be taken for a difference."""
+    texts = [folded(f"{line.lease} {line.offer} {line.text}") for line in invoice.lines]
+    idle = [words for words in items if not any(folded(words) in text for text in texts)]
+    return [
+        f"No line of the invoice has the words {words!r}, which --item gives a meaning." for words in idle
     ]
 
 

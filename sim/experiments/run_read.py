@@ -34,13 +34,9 @@ def comparison_of(stored: StoredRun) -> Comparison:
     Details, billables and the values of single replications are left empty: they are in the tables.
     Raises InputError where the document does not hold what it should.
     """
-    document, manifest = stored.document, stored.manifest
+    document = stored.document
     with sound_document(stored.folder / "comparison.json"):
-        metrics = tuple(
-            MetricInfo(name, one["unit"], one["description"], one["better"])
-            for name, one in document["metrics"].items()
-        )
-        found = document["recommendation"]
+        at_once = document.get("at_once", {})  # runs of earlier days of this version have none
         return Comparison(
             question=stored.question,
             version=document["version"],
@@ -48,25 +44,12 @@ def comparison_of(stored: StoredRun) -> Comparison:
             seed=document["seed"],
             baseline=document["baseline"],
             strategies=tuple(_strategy(one) for one in document["strategies"]),
-            differences=tuple(
-                Difference(
-                    one["strategy"],
-                    one["baseline"],
-                    one["metric"],
-                    interval_of(one),
-                    one.get("p_value"),
-                    one.get("p_holm"),
-                )
-                for one in document["differences"]
+            differences=tuple(_difference(one) for one in document["differences"]),
+            recommendation=_recommendation(document["recommendation"]),
+            metrics=tuple(
+                MetricInfo(name, one["unit"], one["description"], one["better"])
+                for name, one in document["metrics"].items()
             ),
-            recommendation=Recommendation(
-                found["strategy"],
-                found["reason"],
-                found["confidence"],
-                found["confidence_method"],
-                found["nearest"],
-            ),
-            metrics=metrics,
             conditions=tuple(_condition(one) for one in document["target"]),
             assumptions=tuple(document["assumptions"]),
             notes=tuple(document["notes"]),
@@ -75,18 +58,12 @@ def comparison_of(stored: StoredRun) -> Comparison:
             ),
             details={},
             billables={},
-            wall=Wall(
-                str(manifest.get("started")),
-                str(manifest.get("finished")),
-                float(manifest.get("seconds") or 0.0),
-                int(manifest.get("workers") or 1),
-            ),
-            # Runs of earlier days of this version have none of these.
+            wall=_wall(stored.manifest),
             at_once=tuple(
                 AtOnce(one["strategy"], one["metric"], interval_of(one), one["standing"])
-                for one in document.get("at_once", {}).get("strategies", ())
+                for one in at_once.get("strategies", ())
             ),
-            at_once_rule=document.get("at_once", {}).get("rule") or "",
+            at_once_rule=at_once.get("rule") or "",
             doubt=_read(document, "uncertain", InputDoubt.of_json),
             steady=_read(document, "steady_state", Steady.of_json),
         )
@@ -129,6 +106,36 @@ def _strategy(one: Mapping[str, Any]) -> StrategyResult:
             Refusal(refusal["job_class"], refusal["reason"], refusal["jobs"]) for refusal in one["refused"]
         ),
         wait_quantiles_h=(),
+    )
+
+
+def _difference(one: Mapping[str, Any]) -> Difference:
+    return Difference(
+        one["strategy"],
+        one["baseline"],
+        one["metric"],
+        interval_of(one),
+        one.get("p_value"),
+        one.get("p_holm"),
+    )
+
+
+def _recommendation(found: Mapping[str, Any]) -> Recommendation:
+    return Recommendation(
+        found["strategy"],
+        found["reason"],
+        found["confidence"],
+        found["confidence_method"],
+        found["nearest"],
+    )
+
+
+def _wall(manifest: Mapping[str, Any]) -> Wall:
+    return Wall(
+        str(manifest.get("started")),
+        str(manifest.get("finished")),
+        float(manifest.get("seconds") or 0.0),
+        int(manifest.get("workers") or 1),
     )
 
 

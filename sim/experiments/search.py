@@ -286,10 +286,6 @@ class Search:
         )
 
 
-def _first_price(rungs: Sequence[Candidate]) -> tuple[Decimal, int]:
-    return min(one.cost for one in rungs), rungs[0].position
-
-
 def work_asked(prepared: Prepared, offer: str) -> float:
     """Card-time that the jobs of a run ask of an offer at the least, microseconds: a mean over a few.
 

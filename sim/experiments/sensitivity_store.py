@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from sim.experiments.columns import frame_of
 from sim.experiments.knobs_table import Knob, titled
 from sim.experiments.sensitivity import Bar, Flip, Tornado
 from sim.experiments.sensitivity_doubt import Doubt, Spread
 from sim.experiments.sensitivity_sobol import Indices, Sobol
 from sim.experiments.statistics import Interval
 from sim.experiments.store import id_of
-from sim.experiments.sweep_store import write_study
+from sim.experiments.study_store import write_study
 
 __all__ = [
     "Study",
@@ -100,14 +101,10 @@ def save_study(study: Study, out: Path, charts: Mapping[str, bytes]) -> Path:
         frames["sobol"] = sobol_frame(study.sobol)
     if study.doubt is not None:
         frames["drawn_inputs"] = doubt_frame(study.doubt, study.tornado)
-    wall = study.tornado.wall
     said = {
         "kind": "sensitivity",
         "replications": study.tornado.question.scenario.experiment.replications,
-        "started": wall.started,
-        "finished": wall.finished,
-        "seconds": wall.seconds,
-        "workers": wall.workers,
+        **study.tornado.wall.to_json(),
     }
     name = f"sensitivity-{study.study_id}"
     document = {"sensitivity.json": study.to_json()}
@@ -142,7 +139,7 @@ def tornado_frame(found: Tornado) -> pd.DataFrame:
         "n": "Int64",
         **dict.fromkeys(("unit", "recommended"), "str"),
     }
-    return _frame(kinds, rows)
+    return frame_of(kinds, rows)
 
 
 def flips_frame(found: Tornado) -> pd.DataFrame:
@@ -159,7 +156,7 @@ def flips_frame(found: Tornado) -> pd.DataFrame:
         "recommended": "str",
         "recommended_there": "str",
     }
-    return _frame(kinds, rows)
+    return frame_of(kinds, rows)
 
 
 def sobol_frame(found: Sobol) -> pd.DataFrame:
@@ -174,7 +171,7 @@ def sobol_frame(found: Sobol) -> pd.DataFrame:
         "input": "str",
         **dict.fromkeys(("first", "first_half", "total", "total_half"), "float64"),
     }
-    return _frame(kinds, rows)
+    return frame_of(kinds, rows)
 
 
 def doubt_frame(found: Doubt, tornado: Tornado) -> pd.DataFrame:
@@ -192,16 +189,7 @@ def doubt_frame(found: Doubt, tornado: Tornado) -> pd.DataFrame:
         "n": "Int64",
         "unit": "str",
     }  # fmt: skip
-    return _frame(kinds, rows)
-
-
-def _frame(kinds: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            name: pd.Series([row[place] for row in rows], dtype=kind)
-            for place, (name, kind) in enumerate(kinds.items())
-        }
-    )
+    return frame_of(kinds, rows)
 
 
 def _bar(bar: Bar) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from sim.experiments.comparison import Difference, StrategyResult
 from sim.experiments.comparison_parts import AtOnce, Standing
 from sim.experiments.intervals import comparisons_with_the_best, holm
 from sim.experiments.statistics import Interval, defined, paired_difference
+from sim.model.said import said
 
 __all__ = ["at_once", "corrected", "differences", "paired_p_value", "rule_of", "same_to_the_cent"]
 
@@ -26,10 +27,13 @@ Values = Sequence[float | None]
 def rule_of(strategies: int, confidence: float) -> str:
     """What holds the intervals together, in words."""
     pairs = strategies * (strategies - 1) // 2
-    return (
-        f"comparisons with the best (Hsu, 1984) at {100 * confidence:g} % for all {strategies} strategies at "
-        f"once, by Bonferroni over {pairs} pairs on the same jobs and failures; differences to the baseline "
-        "by Holm's rule (1979), metric by metric"
+    return said(
+        "comparisons with the best (Hsu, 1984) at {part} for all {count} strategies at once, by Bonferroni "
+        "over {pairs} pairs on the same jobs and failures; differences to the baseline by Holm's rule "
+        "(1979), metric by metric",
+        part=f"{100 * confidence:g} %",
+        count=strategies,
+        pairs=pairs,
     )
 
 

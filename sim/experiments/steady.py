@@ -33,6 +33,7 @@ from sim.experiments.steady_money import money_batches
 from sim.metrics import METRICS
 from sim.metrics.facts import Facts, Flags
 from sim.model.experiment import SteadyState
+from sim.model.said import said
 from sim.model.scenario import Scenario
 from sim.replication import RunResult
 from sim.units import Micros
@@ -87,8 +88,10 @@ def _warm_up(
         Caution(
             "warm-up",
             sample.strategy,
-            "MSER-5 finds no end of the start-up phase: the run has too few jobs or never settles; the first "
-            "half is left out for all strategies, and the rest may be no steady state",
+            said(
+                "MSER-5 finds no end of the start-up phase: the run has too few jobs or never settles; the "
+                "first half is left out for all strategies, and the rest may be no steady state"
+            ),
         )
         for sample in samples
         if sample.start_up_us is None
@@ -175,9 +178,11 @@ def _neighbours(values: Sequence[float | None]) -> float | None:
 
 def _too_short(steady: Steady) -> list[Caution]:
     if not steady.jobs:
-        text = (
-            f"after the warm-up there are fewer than {steady.batches * FEWEST_A_BATCH:,} jobs, too few for "
-            f"{steady.batches} batches: no figure has an interval; a longer horizon gives one"
+        text = said(
+            "after the warm-up there are fewer than {jobs} jobs, too few for {batches} batches: no figure "
+            "has an interval; a longer horizon gives one",
+            jobs=f"{steady.batches * FEWEST_A_BATCH:,}",
+            batches=steady.batches,
         )
         return [Caution("batches", None, text)]
     batches = steady.batches
@@ -186,8 +191,12 @@ def _too_short(steady: Steady) -> list[Caution]:
         Caution(
             "batches",
             name,
-            f"neighbouring batches are alike (correlation {alike:.2f}), so the intervals of its {what} are "
-            "too narrow; a longer horizon or fewer batches give fairer ones",
+            said(
+                "neighbouring batches are alike (correlation {part}), so the intervals of its {what} are too "
+                "narrow; a longer horizon or fewer batches give fairer ones",
+                part=f"{alike:.2f}",
+                what=what,
+            ),
         )
         for what, found in (("waits", steady.alike), ("cost", steady.alike_cost))
         for name, alike in found.items()
@@ -198,7 +207,8 @@ def _too_short(steady: Steady) -> list[Caution]:
 def _no_steady_state(scenario: Scenario) -> list[Caution]:
     if scenario.workload.growth is None:
         return []
-    text = (
-        f"demand grows by {scenario.workload.growth}: the queue has no steady state, the figures are a mean"
+    text = said(
+        "demand grows by {growth}: the queue has no steady state, the figures are a mean",
+        growth=scenario.workload.growth,
     )
     return [Caution("batches", None, text)]

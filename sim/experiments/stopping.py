@@ -17,6 +17,7 @@ from sim.experiments.selection import ConstrainedSelection, Limit, Observation
 from sim.experiments.until import Precision, next_number, shortfalls
 from sim.metrics import METRICS
 from sim.model.experiment import Selection, Until
+from sim.model.said import said
 from sim.units import parse_tolerance
 
 __all__ = [
@@ -63,9 +64,16 @@ def until(runs: Runs, rule: Until, baseline: str) -> tuple[Samples, list[str]]:
         by_name = {one[0].strategy: one for one in samples}
         found = shortfalls(by_name, baseline, asked, experiment.confidence)
         if not found:
-            return samples, [f"Stopped at {number:,} replications: every half-width asked for is reached."]
+            text = said(
+                "Stopped at {runs} replications: every half-width asked for is reached.", runs=f"{number:,}"
+            )
+            return samples, [text]
         if number >= rule.most:
-            text = f"{AT_BUDGET} of {number:,} replications; still too wide: {found[0].text()}."
+            text = said(
+                "Stopped at the budget of {runs} replications; still too wide: {width}.",
+                runs=f"{number:,}",
+                width=found[0].text(),
+            )
             return samples, [text]
         number, note = next_number(number, found, rule.most), found[0].text()
 
@@ -150,12 +158,19 @@ def quantities(sample: Sample, conditions: Sequence[Condition]) -> tuple[float, 
 
 
 def _reached(procedure: ConstrainedSelection, rule: Selection) -> str:
-    spent = f"{procedure.spent:,} runs in all"
+    spent = f"{procedure.spent:,}"
     if procedure.done:
-        zones = f"{rule.cost_zone} in money and {rule.target_zone} in the target"
-        return (
-            f"Chosen by constrained selection (Andradottir and Kim, 2010) at {rule.confidence:.0%} "
-            f"confidence: {spent}, zones of indifference {zones}."
+        return said(
+            "Chosen by constrained selection (Andradottir and Kim, 2010) at {level} confidence: {runs} runs "
+            "in all, zones of indifference {zone} in money and {zone2} in the target.",
+            level=f"{rule.confidence:.0%}",
+            runs=spent,
+            zone=rule.cost_zone,
+            zone2=rule.target_zone,
         )
-    left = len(procedure.survivors)
-    return f"{AT_BUDGET} of {rule.most:,} replications with {left} strategies in doubt; {spent}."
+    return said(
+        "Stopped at the budget of {most} replications with {left} strategies in doubt; {runs} runs in all.",
+        most=f"{rule.most:,}",
+        left=len(procedure.survivors),
+        runs=spent,
+    )

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import importlib.metadata
-import json
-import platform
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -21,6 +18,7 @@ import pandas as pd
 from sim.experiments.billing_frames import assumptions_frame, divisors_frame, rentals_frame
 from sim.experiments.charge_columns import CHARGE_COLUMNS
 from sim.experiments.comparison import Comparison
+from sim.experiments.comparison_frames import comparison_frame, differences_frame, replications_frame
 from sim.experiments.doubt_frames import doubt_tables
 from sim.experiments.files import csv_text, slug, whole_folder, write_csv, write_parquet
 from sim.experiments.frames import (
@@ -32,6 +30,7 @@ from sim.experiments.frames import (
     ledger_frame,
     rates_frame,
 )
+from sim.experiments.manifest import digests, machine, write_json
 from sim.load import Question, dump
 from sim.load_checks import PERFORMANCES
 from sim.model.scenario import Scenario
@@ -42,9 +41,6 @@ __all__ = ["FORMAT", "id_of", "money_tables", "run_folder", "run_id", "save", "t
 
 FORMAT = "1-" + hashlib.blake2b(repr(CHARGE_COLUMNS).encode(), digest_size=4).hexdigest()
 """Layout of a run's folder, which the fields of a charge are part of; another one is not read."""
-
-PACKAGES = ("numpy", "scipy", "simpy", "pandas", "pyarrow", "matplotlib", "joblib", "pydantic", "ruamel.yaml")
-"""Packages whose versions can change a figure or a file."""
 
 TRACE_FILE, CATALOG_FILE = "trace.csv", "catalog.yaml"
 
@@ -98,14 +94,14 @@ def write(
     folder = run_folder(comparison, out)
     with whole_folder(folder) as fresh:
         _write_scenario(comparison, fresh)
-        _write_json(comparison.to_json(), fresh / "comparison.json")
+        write_json(comparison.to_json(), fresh / "comparison.json")
         for name, frame in frames.items():
             write_csv(frame, fresh / f"{name}.csv")
             write_parquet(frame, fresh / f"{name}.parquet")
         for name, data in copies.items():
             (fresh / name).parent.mkdir(exist_ok=True)
             (fresh / name).write_bytes(data)
-        _write_json({**_manifest(comparison, fresh), **(said or {})}, fresh / "manifest.json")
+        write_json({**_manifest(comparison, fresh), **(said or {})}, fresh / "manifest.json")
     return folder
 
 
@@ -139,82 +135,14 @@ def money_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
         "divisors": [divisors_frame(strategy.name, found) for strategy, found in billables],
     }
     return {
-        "comparison": _comparison_frame(comparison),
-        "differences": _differences_frame(comparison),
-        "replications": _replications_frame(comparison),
+        "comparison": comparison_frame(comparison),
+        "differences": differences_frame(comparison),
+        "replications": replications_frame(comparison),
         "assumptions": assumptions_frame(
             {run.strategy: run.ledger.assumptions for run in runs}, comparison.assumptions
         ),
         **{name: pd.concat(frames, ignore_index=True) for name, frames in details.items()},
     }
-
-
-def _comparison_frame(comparison: Comparison) -> pd.DataFrame:
-    rows = [
-        (
-            result.name,
-            name,
-            interval.mean,
-            interval.low,
-            interval.high,
-            interval.n,
-            comparison.info(name).unit,
-        )
-        for result in comparison.strategies
-        for name, interval in result.metrics.items()
-    ]
-    return _tidy(["strategy", "metric"], rows)
-
-
-def _differences_frame(comparison: Comparison) -> pd.DataFrame:
-    rows = [
-        (
-            difference.strategy,
-            difference.baseline,
-            difference.metric,
-            difference.interval.mean,
-            difference.interval.low,
-            difference.interval.high,
-            difference.interval.n,
-            comparison.info(difference.metric).unit,
-        )
-        for difference in comparison.differences
-    ]
-    return _tidy(["strategy", "baseline", "metric"], rows)
-
-
-def _tidy(keys: list[str], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
-    kinds = {
-        **dict.fromkeys(keys, "str"),
-        **dict.fromkeys(("mean", "low", "high"), "float64"),
-        "n": "Int64",
-        "unit": "str",
-    }
-    return pd.DataFrame(
-        {
-            name: pd.Series([row[position] for row in rows], dtype=kind)
-            for position, (name, kind) in enumerate(kinds.items())
-        }
-    )
-
-
-def _replications_frame(comparison: Comparison) -> pd.DataFrame:
-    pieces = [
-        pd.DataFrame(
-            {
-                "strategy": pd.Series([result.name] * comparison.replications, dtype="str"),
-                "replication": pd.Series(range(comparison.replications), dtype="Int64"),
-                **{
-                    info.name: pd.Series(
-                        result.values.get(info.name, [None] * comparison.replications), dtype="float64"
-                    )
-                    for info in comparison.metrics
-                },
-            }
-        )
-        for result in comparison.strategies
-    ]
-    return pd.concat(pieces, ignore_index=True)
 
 
 def _portable(scenario: Scenario) -> Scenario:
@@ -267,6 +195,10 @@ def _trace_frame(rows: tuple[TraceRow, ...]) -> pd.DataFrame:
         "spans": ("boolean", [row.spans for row in rows]),
         "runtime_gpu": ("str", [row.runtime_gpu for row in rows]),
     }
+    if any(row.demand is not None for row in rows):
+        columns["demand"] = ("float64", [row.demand for row in rows])
+    if any(row.end is not None for row in rows):
+        columns["state"] = ("str", [row.end for row in rows])
     return pd.DataFrame({name: pd.Series(cells, dtype=kind) for name, (kind, cells) in columns.items()})
 
 
@@ -282,25 +214,11 @@ def _manifest(comparison: Comparison, folder: Path) -> dict[str, Any]:
         "scenario": question.scenario.name,
         "file": str(question.path) if question.path is not None else None,
         "fleetsim": comparison.version,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        **machine(),
         "seed": comparison.seed,
         "replications": comparison.replications,
         "baseline": comparison.baseline,
         "price": question.price,
-        "started": comparison.wall.started,
-        "finished": comparison.wall.finished,
-        "seconds": comparison.wall.seconds,
-        "workers": comparison.wall.workers,
-        "files": {
-            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        },
+        **comparison.wall.to_json(),
+        "files": digests(folder),
     }
-
-
-def _write_json(document: Mapping[str, Any], path: Path) -> None:
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
-    path.write_text(f"{text}\n", encoding="utf-8", newline="\n")

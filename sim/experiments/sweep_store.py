@@ -1,27 +1,17 @@
-"""Folders of sweeps and sensitivity studies: tables, the document, charts, and a manifest with digests.
-
-Written whole or not at all. All files but manifest.json have the same bytes for the same name of the folder.
-"""
+"""A sweep as tables and as a folder."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
-import json
-import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from sim.experiments.comparison import Wall
-from sim.experiments.files import slug, whole_folder, write_csv, write_parquet
-from sim.experiments.store import PACKAGES
+from sim.experiments.columns import frame_of
+from sim.experiments.study_store import write_study
 from sim.experiments.sweep import Sweep
-from sim.load import Question, dump
 
-__all__ = ["cells_frame", "save_sweep", "sweep_frame", "write_study"]
+__all__ = ["cells_frame", "save_sweep", "sweep_frame"]
 
 
 def save_sweep(found: Sweep, out: Path, charts: Mapping[str, bytes] | None = None) -> Path:
@@ -41,37 +31,9 @@ def save_sweep(found: Sweep, out: Path, charts: Mapping[str, bytes] | None = Non
             "version": found.version,
             "simulated": found.filled.simulated,
             "kept": found.filled.kept,
-            **_times(found.wall),
+            **found.wall.to_json(),
         },
     )
-
-
-def write_study(
-    question: Question,
-    name: str,
-    out: Path,
-    frames: Mapping[str, pd.DataFrame],
-    documents: Mapping[str, Mapping[str, Any]],
-    charts: Mapping[str, bytes],
-    said: Mapping[str, Any],
-) -> Path:
-    """outputs/<scenario>/<name>/ with tables as CSV and Parquet, documents as JSON and charts as PNG.
-
-    `said` goes into the manifest.
-    """
-    folder = out / slug(question.scenario.name) / name
-    with whole_folder(folder) as fresh:
-        (fresh / "scenario.yaml").write_text(dump(question.scenario), encoding="utf-8", newline="\n")
-        for title, document in documents.items():
-            _write_json(document, fresh / title)
-        for title, frame in frames.items():
-            write_csv(frame, fresh / f"{title}.csv")
-            write_parquet(frame, fresh / f"{title}.parquet")
-        for title, picture in charts.items():
-            (fresh / "charts").mkdir(exist_ok=True)
-            (fresh / "charts" / f"{title}.png").write_bytes(picture)
-        _write_json(_manifest(question, fresh, said), fresh / "manifest.json")
-    return folder
 
 
 def sweep_frame(found: Sweep) -> pd.DataFrame:
@@ -92,7 +54,7 @@ def sweep_frame(found: Sweep) -> pd.DataFrame:
         "n": "Int64",
         "unit": "str",
     }
-    return _frame(kinds, rows)
+    return frame_of(kinds, rows)
 
 
 def cells_frame(found: Sweep) -> pd.DataFrame:
@@ -118,47 +80,4 @@ def cells_frame(found: Sweep) -> pd.DataFrame:
         "replications": "Int64",
         "reason": "str",
     }
-    return _frame(kinds, rows)
-
-
-def _frame(kinds: Mapping[str, str], rows: list[tuple[Any, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            name: pd.Series([row[place] for row in rows], dtype=kind)
-            for place, (name, kind) in enumerate(kinds.items())
-        }
-    )
-
-
-def _times(wall: Wall) -> dict[str, Any]:
-    return {
-        "started": wall.started,
-        "finished": wall.finished,
-        "seconds": wall.seconds,
-        "workers": wall.workers,
-    }
-
-
-def _manifest(question: Question, folder: Path, said: Mapping[str, Any]) -> dict[str, Any]:
-    experiment = question.scenario.experiment
-    return {
-        "scenario": question.scenario.name,
-        "file": None if question.path is None else str(question.path),
-        "fleetsim": importlib.metadata.version("fleetsim"),
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
-        "seed": experiment.seed,
-        "price": question.price,
-        **said,
-        "files": {
-            path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        },
-    }
-
-
-def _write_json(document: Mapping[str, Any], path: Path) -> None:
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
-    path.write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    return frame_of(kinds, rows)

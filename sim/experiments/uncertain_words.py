@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sim.model.said import said
 from sim.model.scenario import Scenario
 from sim.model.uncertain import (
     NAMED_INPUTS,
@@ -20,38 +21,75 @@ def sentences(scenario: Scenario) -> list[str]:
     inputs = scenario.uncertain
     if inputs is None:
         return []
-    told = [
-        f"Uncertain {key}: {described(known)}{_meaning(key)} ({known.source or source_of(known)})."
-        for key, known in inputs.items()
-    ]
-    how = (
+    told = [_sentence(key, known) for key, known in inputs.items()]
+    how = said(
         "Uncertain inputs are drawn once a replication, the same for all strategies, and independent of one "
         "another (assumed); means and intervals are over luck and inputs together."
     )
     return [*told, how]
 
 
+def _sentence(key: str, known: Uncertain) -> str:
+    means = NAMED_INPUTS.get(key, ("", ""))[0]
+    if means:
+        return said(
+            "Uncertain {input}: {spread}, {means} ({source}).",
+            input=key,
+            spread=described(known),
+            means=means,
+            source=known.source or source_of(known),
+        )
+    return said(
+        "Uncertain {input}: {spread} ({source}).",
+        input=key,
+        spread=described(known),
+        source=known.source or source_of(known),
+    )
+
+
 def described(known: Uncertain) -> str:
     """A distribution in words, with its units."""
     shape = known.shape
     if isinstance(shape, UniformInput):
-        return f"uniform from {short(shape.low)} to {short(shape.high)}"
+        return said("uniform from {lower} to {upper}", lower=short(shape.low), upper=short(shape.high))
     if isinstance(shape, TriangularInput):
-        return f"triangular from {short(shape.low)} over {short(shape.mode)} to {short(shape.high)}"
+        return said(
+            "triangular from {lower} over {middle} to {upper}",
+            lower=short(shape.low),
+            middle=short(shape.mode),
+            upper=short(shape.high),
+        )
     if isinstance(shape, ChoiceInput):
         weights = shape.weights or (1.0,) * len(shape.values)
         total = sum(weights)
-        return "one of " + ", ".join(
+        values = ", ".join(
             f"{short(value)} ({100 * weight / total:.3g} %)"
             for value, weight in zip(shape.values, weights, strict=True)
         )
+        return said("one of {names}", names=values)
     if isinstance(shape, NormalInput):
-        text = f"normal with mean {short(shape.mean)} and standard deviation {short(shape.deviation)}"
+        text = said(
+            "normal with mean {middle} and standard deviation {deviation}",
+            middle=short(shape.mean),
+            deviation=short(shape.deviation),
+        )
     else:
-        text = f"log-normal with median {short(shape.median)} and sigma {shape.sigma:g}"
-    ends = [f"below {short(shape.low)}"] if shape.low is not None else []
-    ends += [f"above {short(shape.high)}"] if shape.high is not None else []
-    return f"{text}, cut off {' and '.join(ends)}" if ends else text
+        text = said(
+            "log-normal with median {middle} and sigma {sigma}",
+            middle=short(shape.median),
+            sigma=f"{shape.sigma:g}",
+        )
+    return _cut_off(text, shape.low, shape.high)
+
+
+def _cut_off(head: str, low: float | str | None, high: float | str | None) -> str:
+    if low is not None and high is not None:
+        return said(
+            "{head}, cut off below {lower} and above {upper}", head=head, lower=short(low), upper=short(high)
+        )
+    if low is not None:
+        return said("{head}, cut off below {lower}", head=head, lower=short(low))
+    return head if high is None else said("{head}, cut off above {upper}", head=head, upper=short(high))
 
 
 def source_of(known: Uncertain) -> str:
@@ -59,11 +97,6 @@ def source_of(known: Uncertain) -> str:
     if known.validation is not None:
         return "errors of measured rows whose source was left out of the fit, docs/validation.md"
     return "assumed"
-
-
-def _meaning(key: str) -> str:
-    means = NAMED_INPUTS.get(key, ("", ""))[0]
-    return f", {means}" if means else ""
 
 
 def short(value: float | str) -> str:

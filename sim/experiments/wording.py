@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,8 +53,15 @@ def share(part: float | None) -> str:
 
 
 def sureness(confidence: float) -> str:
-    """A draw never proves certainty: `99 %`, and `above 99.9 %` where every draw agreed."""
-    return "above 99.9 %" if confidence > 0.999 else f"{100 * confidence:.0f} %"
+    """A draw never proves certainty: `97 %`, `99.5 %`, and `above 99.9 %` where every draw agreed.
+
+    From 99 % on a place more, cut off: what falls short of certainty is not rounded up to it.
+    """
+    if confidence > 0.999:
+        return "above 99.9 %"
+    if confidence < 0.99:
+        return f"{min(99, round(100 * confidence))} %"
+    return f"{math.floor(1000 * confidence + 1e-9) / 10:.1f} %"
 
 
 def count(number: float | None) -> str:

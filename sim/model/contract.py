@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from sim.model.base import LARGEST_AMOUNT, Strict
+from sim.model.currencies import CODES, meant
 from sim.model.hardware import Link
 from sim.model.terms import PLAN_MONTHS, ContractTerms, Plan, plan_months
 
@@ -82,14 +90,46 @@ class PriceBand(Strict):
 class PlanTerms(Strict):
     """How one plan prices the list price, and how it bills."""
 
-    multiplier: Decimal = Field(gt=0, le=1)
-    """Factor on the list price (0.80 = 20 % off)."""
+    multiplier: Decimal = Field(default=Decimal(1), gt=0, le=1)
+    """Factor on the list price (0.80 = 20 % off); stated, or what `price` makes of the list price."""
+    price: Decimal | None = Field(default=None, gt=0, le=LARGEST_AMOUNT)
+    """In place of the factor: price of one unit for one period of the plan, such as of a year."""
     assumed: bool = False
     """True where the source does not state the factor."""
     increment_s: int = Field(default=3600, gt=0)
     """Hourly plan only: time is billed in whole increments, seconds."""
     minimum_s: int = Field(default=3600, ge=0)
     """Hourly plan only: shortest time billed for a rental, seconds."""
+
+    @model_validator(mode="after")
+    def _one_price(self) -> PlanTerms:
+        if ("multiplier" in self.model_fields_set) == (self.price is not None):
+            msg = "a plan has a factor on the list price (multiplier) or the price of its period (price)"
+            raise ValueError(msg)
+        return self
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """What names stored runs: a price that is not stated leaves it as it was."""
+        return [(key, value) for key, value in super().__repr_args__() if (key, value) != ("price", None)]
+
+    def at(self, plan: Plan, listed: PriceBand) -> PlanTerms:
+        """The same with the factor that its price makes of the list price; ValueError where it makes none."""
+        if self.price is None:
+            return self
+        if plan == "hourly" or listed.unit == "hour":
+            msg = (
+                f"{plan}: only a paid period of an offer by the month or year has a price; by the hour it is "
+                "the offer's own price, or terms: {hourly_price: 2.1} of an offer by the month"
+            )
+            raise ValueError(msg)
+        if listed.low != listed.high:
+            msg = f"{plan}: a price of its own needs one list price, low and high alike"
+            raise ValueError(msg)
+        whole = listed.low * plan_months(plan) / (12 if listed.unit == "year" else 1)
+        if self.price > whole:
+            msg = f"{plan}: its price may not be above that of the same time at the list price, {whole:,}"
+            raise ValueError(msg)
+        return self.model_copy(update={"multiplier": self.price / whole})
 
 
 class OptionPrice(Strict):
@@ -156,6 +196,7 @@ class Offer(Strict):
     terms: ContractTerms = ContractTerms()
     """What the provider publishes about its contracts; what it does not state is assumed."""
     currency: str
+    """Code of ISO 4217."""
     status: str
     """How firm the price is: official, estimate, derived, market range."""
     source: str
@@ -164,6 +205,22 @@ class Offer(Strict):
     assumptions: tuple[str, ...] = ()
     """What the source does not say and the program assumes."""
     notes: str = ""
+
+    @field_validator("plans")
+    @classmethod
+    def _factors(cls, plans: Mapping[Plan, PlanTerms], info: ValidationInfo) -> Mapping[Plan, PlanTerms]:
+        listed = info.data.get("price")
+        return plans if listed is None else {plan: terms.at(plan, listed) for plan, terms in plans.items()}
+
+    @field_validator("currency")
+    @classmethod
+    def _known_currency(cls, value: str) -> str:
+        if value not in CODES:
+            near = meant(value)
+            hint = "" if near is None else f"; did you mean {near}?"
+            msg = f"a currency is a code of ISO 4217, such as CNY, USD or EUR{hint}"
+            raise ValueError(msg)
+        return value
 
     @model_validator(mode="after")
     def _prices_in_order(self) -> Offer:

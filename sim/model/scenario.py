@@ -18,7 +18,7 @@ from sim.model.sharing_keys import Sharing
 from sim.model.terms import ContractTerms
 from sim.model.uncertain import Uncertain
 from sim.model.values import Duration, Horizon, LocalTime
-from sim.model.work import ArrivalProfile, JobClass, Method, Penalty, Trace, Workload
+from sim.model.work import ArrivalProfile, JobClass, Method, Name, Penalty, Trace, Workload
 from sim.units import MINUTE, Micros
 
 __all__ = [
@@ -46,7 +46,6 @@ __all__ = [
     "Workload",
 ]
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
 Positive = Annotated[Duration, Field(gt=0)]
 
 
@@ -120,7 +119,11 @@ class Strategy(Strict):
     name: Name
     """What the strategy is called in tables and charts."""
     policy: str = "fifo"
-    """Queue policy."""
+    """Queue policy: who starts first. `fifo` first come first served, `priority` largest priority, `edf`
+    earliest deadline, `fair` the team with the least recent use: the first in line holds all behind it.
+    `sjf` shortest time limit first, and passes over what does not fit now. `easy` and `conservative` first
+    come first served, and others pass where they delay no reservation. Where a job has no time limit, `sjf`
+    and reservations count with its expected run time, as if users knew it."""
     placement: str = "best-fit"
     """Which cards a job takes among those that hold it."""
     aging: Positive | None = None

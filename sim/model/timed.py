@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from sim.model.base import Strict
 from sim.model.ends import EndPreset, JobEnds
@@ -27,7 +27,16 @@ __all__ = [
     "check_arrivals",
 ]
 
-Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+def _seen(name: str) -> str:
+    """ValueError for a name of blanks and signs of no width, which would stand empty in every table."""
+    if name and not any(sign.isprintable() and not sign.isspace() for sign in name):
+        msg = "a name needs at least one sign that can be seen"
+        raise ValueError(msg)
+    return name
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_seen)]
 JobEnd = Literal["done", "cancelled", "failed"]
 _Factor = Annotated[float, Field(ge=0)]
 _Part = Annotated[float, Field(ge=0, le=1)]

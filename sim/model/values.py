@@ -90,8 +90,19 @@ def _horizon(value: Any) -> Micros | datetime:
     try:
         return _local_time(value)
     except ValueError:
+        if isinstance(value, str) and _is_duration(value.strip().removeprefix("-")):
+            msg = "a horizon must be longer than 0"
+            raise ValueError(msg) from None
         msg = "a horizon is a duration such as 365d or 36h, or an end date such as 2026-12-31"
         raise ValueError(msg) from None
+
+
+def _is_duration(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _write_horizon(value: Micros | datetime) -> str:

@@ -169,8 +169,8 @@ class Trace(Strict):
 
     file: str
     """CSV with the columns submit_s, gpus, runtime_s and optionally id, memory_gib, team, deadline_s,
-    priority, gpu, limit_s, demand; or Parquet, as `fleetsim workload import` writes it; looked for beside the
-    scenario."""
+    priority, gpu, limit_s, demand, state; or Parquet, as `fleetsim workload import` writes it; looked for
+    beside the scenario. A job whose state is failed or cancelled runs its recorded time, and is not done."""
     runtime_gpu: str | None = None
     """Card on which the run times were measured; without it they hold on any card."""
     spans: bool = True

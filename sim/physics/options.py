@@ -88,34 +88,39 @@ def _placeable(job_class: JobClass, offer: Offer) -> bool:
     )
 
 
+def _nowhere(job_class: JobClass, offer: Offer) -> Misfit:
+    """Why no count of cards can stand on the offer, or no split is left for those that can."""
+    counts = " or ".join(map(str, job_class.counts or AUTO_COUNTS))
+    if _placeable(job_class, offer):
+        return Misfit(
+            said(
+                "no way to divide {model} with {method} over {counts} cards is left "
+                "where the class asks for {split}",
+                model=job_class.model,
+                method=job_class.method,
+                counts=counts,
+                split=job_class.split,
+            )
+        )
+    if joins_units(offer):
+        several = said("and the class may not span machines")
+    else:
+        several = said("and its cards do not work together over several units")
+    return Misfit(
+        said(
+            "the class asks for {counts} cards; one unit of {offer} has {has}, {reason}",
+            counts=counts,
+            offer=offer.id,
+            has=offer.gpus_per_unit,
+            reason=several,
+        )
+    )
+
+
 def misfit_of(job_class: JobClass, offer: Offer, gpu: Gpu, tried: Sequence[Way]) -> Misfit:
     """Why none of the ways fits, with the smallest need among them."""
     if not tried:
-        counts = " or ".join(map(str, job_class.counts or AUTO_COUNTS))
-        if _placeable(job_class, offer):
-            return Misfit(
-                said(
-                    "no way to divide {model} with {method} over {counts} cards is left "
-                    "where the class asks for {split}",
-                    model=job_class.model,
-                    method=job_class.method,
-                    counts=counts,
-                    split=job_class.split,
-                )
-            )
-        if joins_units(offer):
-            several = said("and the class may not span machines")
-        else:
-            several = said("and its cards do not work together over several units")
-        return Misfit(
-            said(
-                "the class asks for {counts} cards; one unit of {offer} has {has}, {reason}",
-                counts=counts,
-                offer=offer.id,
-                has=offer.gpus_per_unit,
-                reason=several,
-            )
-        )
+        return _nowhere(job_class, offer)
     least = min(tried, key=lambda way: way.prediction.needs_gib)
     needs, has = least.prediction.needs_gib, least.prediction.has_gib
     cards = said("1 card")

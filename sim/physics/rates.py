@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sim.catalog import Catalog
 from sim.model.contract import Offer
 from sim.model.job import JobShape
 from sim.model.rates import Misfit, RateTable, RunOption
+from sim.model.said import said
 from sim.model.scenario import JobClass, Scenario
 from sim.physics.constants import Constants, StartConstants, constants_for
 from sim.physics.options import Way, misfit_of, predictor_for, ways
@@ -107,15 +108,22 @@ def _notes(
     if any(shape.job_class for shape in shapes):
         seconds = start.container_s + start.imports_s + start.warm_up_s
         notes.append(
-            f"Start-up is assumed: {seconds:g} s for container, imports and warm-up, then the base model "
-            "from the data disk."
+            said(
+                "Start-up is assumed: {seconds} s for container, imports and warm-up, then the base model "
+                "from the data disk.",
+                seconds=f"{seconds:g}",
+            )
         )
         if any(entry.accumulation == 1 for entry in scenario.workload.classes):
-            notes.append("A step is one micro-batch on each card where a class names no accumulation.")
+            notes.append(said("A step is one micro-batch on each card where a class names no accumulation."))
         if any(entry.mean_tokens is not None and not entry.packed for entry in scenario.workload.classes):
-            notes.append("Sample lengths are log-normal (assumed); a micro-batch pads to its longest sample.")
+            notes.append(
+                said("Sample lengths are log-normal (assumed); a micro-batch pads to its longest sample.")
+            )
     if scenario.performance == "vendor":
-        notes.append("Speed and memory are the articles' own figures; measurements contradict most of them.")
+        notes.append(
+            said("Speed and memory are the articles' own figures; measurements contradict most of them.")
+        )
     return (*notes, *_cut_across(shapes, options), *_support(shapes, options))
 
 
@@ -130,8 +138,12 @@ def _cut_across(
     ]
     if not found:
         return ()
-    told = "No other way to divide the job fits and is faster, but matrices are cut across machines, so every"
-    return (f"{told} layer waits for the network: {'; '.join(found)}.",)
+    told = said(
+        "No other way to divide the job fits and is faster, but matrices are cut across machines, so every "
+        "layer waits for the network: {names}.",
+        names="; ".join(found),
+    )
+    return (told,)
 
 
 def _support(
@@ -146,17 +158,23 @@ def _support(
                 found.setdefault((figure, tag), {}).setdefault(offer, []).append(name)
     lines = []
     for figure in ("speed", "memory"):
-        for tag, words in _TAGS.items():
+        for tag, tell in _TAGS.items():
             places = found.get((figure, tag), {})
             named = "; ".join(f"{offer}: {', '.join(names)}" for offer, names in places.items())
             if named:
-                lines.append(f"{figure.capitalize()} {words}: {named}.")
+                lines.append(tell(figure.capitalize(), named))
     return tuple(lines)
 
 
-_TAGS = {
-    "measured": "as measured in published runs of the same kind",
-    "interpolated": "interpolated between published runs",
-    "extrapolated": "extrapolated, no published run is near",
+_TAGS: Mapping[str, Callable[[str, str], str]] = {
+    "measured": lambda figure, names: said(
+        "{figure} as measured in published runs of the same kind: {names}.", figure=figure, names=names
+    ),
+    "interpolated": lambda figure, names: said(
+        "{figure} interpolated between published runs: {names}.", figure=figure, names=names
+    ),
+    "extrapolated": lambda figure, names: said(
+        "{figure} extrapolated, no published run is near: {names}.", figure=figure, names=names
+    ),
 }
-"""Tags in the order in which they are told, in words."""
+"""Tags in the order in which they are told, and how."""

@@ -7,6 +7,7 @@ from sim.errors import InputError, Problem
 from sim.model.contract import Offer
 from sim.model.job import JobShape
 from sim.model.rates import Misfit, RunOption
+from sim.model.said import said
 from sim.model.scenario import Scenario
 from sim.physics.lengths import Lengths
 from sim.physics.prediction import Ask, Predictor
@@ -41,10 +42,17 @@ class Recorded:
         """One option a count and arrangement, or why the shape cannot run on the offer."""
         gpu = self._catalog.gpus[offer.gpu]
         if shape.gpu is not None and shape.gpu != gpu.id:
-            return Misfit(f"the job asks for {shape.gpu}; {offer.id} has {gpu.id}")
+            return Misfit(
+                said("the job asks for {gpu}; {offer} has {gpu2}", gpu=shape.gpu, offer=offer.id, gpu2=gpu.id)
+            )
         if shape.memory_gib is not None and shape.memory_gib > gpu.memory_gib:
             return Misfit(
-                f"the job needs {shape.memory_gib:g} GiB a card; {gpu.name} has {gpu.memory_gib:g} GiB",
+                said(
+                    "the job needs {needs} GiB a card; {gpu} has {has} GiB",
+                    needs=f"{shape.memory_gib:g}",
+                    gpu=gpu.name,
+                    has=f"{gpu.memory_gib:g}",
+                ),
                 needs_gib=shape.memory_gib,
                 has_gib=gpu.memory_gib,
             )
@@ -57,21 +65,29 @@ class Recorded:
         if not places:
             counts = " or ".join(map(str, shape.gpus))
             return Misfit(
-                f"the job asks for {counts} cards together; one unit of {offer.id} has {offer.gpus_per_unit}"
+                said(
+                    "the job asks for {counts} cards together; one unit of {offer} has {has}",
+                    counts=counts,
+                    offer=offer.id,
+                    has=offer.gpus_per_unit,
+                )
             )
         return tuple(self._option(shape, offer, gpus, spans) for gpus, spans in places)
 
     def _option(self, shape: JobShape, offer: Offer, gpus: int, spans: bool) -> RunOption:
         ratio, support = 1.0, "recorded"
         if shape.runtime_gpu is None:
-            self._note("Recorded run times are taken to hold on any card: the trace names none.")
+            self._note(said("Recorded run times are taken to hold on any card: the trace names none."))
         elif shape.runtime_gpu != offer.gpu:
             ratio, support = self._speed(shape.runtime_gpu) / self._speed(offer.gpu), "extrapolated"
             self._note(
-                f"Run times recorded on {shape.runtime_gpu} are scaled, start-up included, to other cards "
-                "by the speed of a 7B LoRA job with 2048 tokens (extrapolated)."
+                said(
+                    "Run times recorded on {gpu} are scaled, start-up included, to other cards by the speed "
+                    "of a 7B LoRA job with 2048 tokens (extrapolated).",
+                    gpu=shape.runtime_gpu,
+                )
             )
-        self._note("Checkpoints of recorded jobs cost no extra time: run times include what was saved.")
+        self._note(said("Checkpoints of recorded jobs cost no extra time: run times include what was saved."))
         return RunOption(
             gpus=gpus,
             spans=spans,

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from sim.billing.rounding import show_factor
 from sim.model.contract import Offer, Plan, PriceChoice
 from sim.model.rates import RateTable, RunOption
 
@@ -50,7 +51,7 @@ def average_hour(
         if plan not in offer.plans or (plan == "hourly") != (unit == "hour"):
             return None
         multiplier = offer.plans[plan].multiplier
-        amount, working = amount * multiplier, f"{working} x {multiplier} ({plan})"
+        amount, working = amount * multiplier, f"{working} x {show_factor(multiplier)} ({plan})"
     if HOURS_OF[unit] > 1:
         working += f" / {HOURS_OF[unit]} h"
     return HourlyPrice(amount / HOURS_OF[unit], working)

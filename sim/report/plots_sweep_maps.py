@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from sim.experiments.sweep import Sweep
+from sim.experiments.wording import sureness
 from sim.report.plots_style import (
     INK,
     LARGE_RATIO,
@@ -168,7 +169,7 @@ def _short(number: float) -> str:
 def _sure(confidence: float | None) -> str:
     if confidence is None:
         return ""
-    return "\n>99.9 %" if confidence > 0.999 else f"\n{100 * confidence:.0f} %"
+    return "\n" + sureness(confidence).replace("above ", ">")
 
 
 def _mark_recommended(axes: Axes, found: Sweep, number: int) -> None:

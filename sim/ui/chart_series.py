@@ -13,12 +13,13 @@ import pandas as pd
 
 from sim.ui.charts import DASHES, NARROW, PALETTE, SHAPES
 
-__all__ = ["Drawn", "bar_chart", "headed", "level_bars", "line_chart", "scales"]
+__all__ = ["Drawn", "bar_chart", "headed", "level_bars", "limit_line", "line_chart", "scales"]
 
 Drawn: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 """What altair gives back of a chart or of layers."""
 
-HEIGHT = 320
+HEIGHT, A_LINE = 320, 14
+"""Height of a chart of few series, and what each more adds: on a telephone each has a line of the legend."""
 
 
 def scales(names: Sequence[str]) -> tuple[alt.Color, alt.StrokeDash, alt.Shape]:
@@ -61,7 +62,7 @@ def line_chart(
         layers.append(rule.encode(x=alt.X(f"x:{kind}"), tooltip=alt.Tooltip("what:N", title=" ")))
     drawn: Drawn = (
         alt.layer(*layers)
-        .properties(height=HEIGHT)
+        .properties(height=_height(names))
         .resolve_legend(color="independent", shape="independent", strokeDash="independent")
     )
     return drawn
@@ -79,12 +80,27 @@ def bar_chart(frame: pd.DataFrame, headings: Mapping[str, str]) -> Drawn:
         color=colour,
         tooltip=_tips(headings, "O"),
     )
-    return alt.layer(found).properties(height=HEIGHT)
+    return alt.layer(found).properties(height=_height(names))
+
+
+def limit_line(limit: float, what: str, value: str = "y") -> tuple[alt.Chart, alt.Chart]:
+    """A limit across a chart, and its name at the right end; `value` is the column of the y axis."""
+    line = alt.Chart(pd.DataFrame({value: [limit], "what": [what]}))
+    rule = line.mark_rule(color=PALETTE[2], strokeDash=[6, 3], strokeWidth=2)
+    text = line.mark_text(align="right", baseline="bottom", dy=-3, color=PALETTE[2], fontSize=12)
+    return (
+        rule.encode(y=f"{value}:Q", tooltip=alt.Tooltip("what:N", title=" ")),
+        text.encode(y=f"{value}:Q", x=alt.value("width"), text="what:N"),
+    )
 
 
 def headed(frame: pd.DataFrame, headings: Mapping[str, str]) -> pd.DataFrame:
     """The table as people read it: its columns in the order of the headings."""
     return frame[list(headings)].rename(columns=dict(headings))
+
+
+def _height(names: Sequence[str]) -> int:
+    return HEIGHT + A_LINE * max(0, len(names) - 2)
 
 
 def _x(title: str, kind: str) -> alt.X:

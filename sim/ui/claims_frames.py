@@ -9,6 +9,7 @@ import pandas as pd
 
 from sim.ui.language import catalogue, language, word
 from sim.ui.told import unit_name, with_units
+from sim.ui.working_words import worked
 
 __all__ = ["VERDICTS", "claims_frame", "kind_name", "steps_frame", "verdict_name"]
 
@@ -68,8 +69,8 @@ def steps_frame(steps: Sequence[Mapping[str, str]]) -> pd.DataFrame:
         [
             {
                 word("claims.col_step"): str(number),
-                word("claims.col_do"): step["text"],
-                word("claims.col_get"): step["value"],
+                word("claims.col_do"): worked(step["text"]),
+                word("claims.col_get"): worked(step["value"]),
             }
             for number, step in enumerate(steps, start=1)
         ]

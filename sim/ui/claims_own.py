@@ -12,6 +12,7 @@ from sim.errors import FleetsimError
 from sim.ui.jobs import OUT
 from sim.ui.language import say
 from sim.ui.safe import literal
+from sim.ui.told_rules import error_told
 
 __all__ = ["CLAIMS", "EXAMPLE", "ask_own"]
 
@@ -51,7 +52,7 @@ def ask_own() -> Path | None:
 
         read_claims([file])
     except FleetsimError as error:
-        st.error(literal(str(error).replace(str(file), upload.name)))
+        st.error(literal(error_told(error).replace(str(file), upload.name)))
         return None
     return file
 

@@ -14,8 +14,12 @@ from sim.ui.claims_work import article_verdicts, own_verdicts
 from sim.ui.language import say, word
 from sim.ui.safe import literal
 from sim.ui.told import with_units
+from sim.ui.working_words import assumed
 
 __all__ = ["show"]
+
+RANGE_WIDTH = 170
+"""Pixels: a range with its unit, which the table would cut where it stands below the first rows."""
 
 Claims = Sequence[Mapping[str, Any]]
 
@@ -101,6 +105,10 @@ def _table(claims: Claims, document: Mapping[str, Any]) -> Mapping[str, Any] | N
         selection_mode="single-row",
         key="claims_table",
         height=420,
+        column_config={
+            word(f"claims.col_{name}"): st.column_config.Column(width=RANGE_WIDTH)
+            for name in ("stated", "computed")
+        },
     )
     rows = event.selection.rows if hasattr(event, "selection") else []
     return claims[rows[0]] if rows and rows[0] < len(claims) else None
@@ -124,11 +132,15 @@ def _working(claim: Mapping[str, Any], document: Mapping[str, Any]) -> None:
     if claim["note"]:
         st.info(literal(claim["note"]))
     if claim["steps"]:
-        st.dataframe(steps_frame(claim["steps"]), hide_index=True)
+        st.dataframe(
+            steps_frame(claim["steps"]),
+            hide_index=True,
+            width="content",  # stretched, the number of a step would have as much room as the step
+        )
     for key in ("assumptions", "sources"):
         if claim[key]:
             with st.expander(say(f"claims.{key}", number=len(claim[key]))):
                 for text in claim[key]:
-                    st.markdown(f"- {literal(text)}")
+                    st.markdown(f"- {literal(assumed(text) if key == 'assumptions' else text)}")
     if document["about_tolerance"] and claim["value"] and claim["value"]["states"] == "about":
         st.caption(say("claims.about", share=f"{100 * document['about_tolerance']:g} %"))

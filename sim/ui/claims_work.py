@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from sim.ui.language import language, say, word
-from sim.ui.state import WORKED
+from sim.ui.shown import WORKED
 from sim.ui.studies import keep_view, view
 from sim.ui.watch import ask, forget, watch
 

@@ -11,11 +11,15 @@ import pandas as pd
 from sim.ui.charts import NARROW, PALETTE, SHAPES
 from sim.ui.language import word
 from sim.ui.metric_words import figure, metric_name, of_limits, unit_of
+from sim.ui.target_words import status_words
 
 __all__ = ["WAIT", "money_against_wait", "money_metric"]
 
 WAIT = "wait_p95_h"
 GREY = "#7F7F7F"
+
+ROOM = 0.06
+"""Beside the outermost costs, as a part of what lies between them."""
 
 
 def money_metric(document: Mapping[str, Any]) -> str:
@@ -31,7 +35,7 @@ def money_against_wait(document: Mapping[str, Any]) -> tuple[alt.LayerChart | al
     x = alt.X(
         "x:Q",
         title=_axis(money),
-        scale=alt.Scale(zero=False, padding=30),
+        scale=_money_scale(frame),
         axis=alt.Axis(format="~s", labelFlush=False, tickCount=6),
     )
     y = alt.Y("y:Q", title=_axis(WAIT), scale=alt.Scale(domainMin=0))
@@ -42,6 +46,16 @@ def money_against_wait(document: Mapping[str, Any]) -> tuple[alt.LayerChart | al
         names |= {f"{axis}_{end}": f"{names[axis]}, {word(f'compare.{end}')}" for end in ("low", "high")}
     table = frame[["strategy", "x", "x_low", "x_high", "y", "y_low", "y_high"]].rename(columns=names)
     return chart, table
+
+
+def _money_scale(frame: pd.DataFrame) -> alt.Scale:
+    """Room beside the outermost marks, but none below 0 where no cost is: nobody is paid for renting."""
+    if frame.empty:
+        return alt.Scale(zero=False)
+    low, high = float(frame["x_low"].min()), float(frame["x_high"].max())
+    room = ROOM * ((high - low) or abs(high) or 1.0)
+    least = max(0.0, low - room) if low >= 0 else low - room
+    return alt.Scale(domain=[least, high + room], nice=False)
 
 
 def _axis(metric: str) -> str:
@@ -68,7 +82,7 @@ def _frame(document: Mapping[str, Any], money: str) -> pd.DataFrame:
                 "chosen": one["name"] == chosen,
                 "money": of_limits(across),
                 "wait": of_limits(up),
-                "target": word(f"compare.status_{one['target']['status'].replace(' ', '_')}"),
+                "target": status_words(one),
             }
         )
     columns = ["strategy", "x", "x_low", "x_high", "y", "y_low", "y_high", "pareto", "chosen"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import streamlit as st
@@ -10,11 +12,11 @@ from streamlit.delta_generator import DeltaGenerator
 from sim.load import Question
 from sim.ui.boxes import number_box, whole_box
 from sim.ui.jobs import OUT
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.state import Draft
-from sim.ui.watch import ask
+from sim.ui.watch import ask, followed
 
-__all__ = ["KIND", "compare_words", "settings"]
+__all__ = ["KIND", "MOST_REPLICATIONS", "compare_words", "settings"]
 
 KIND = "compare"
 
@@ -24,7 +26,8 @@ MOST_REPLICATIONS = 2000
 LARGEST_SEED = 2**53 - 1
 """Beyond this a browser does not count exactly."""
 
-PRICES = (None, "low", "mid", "high")
+PRICES = ("own", "low", "mid", "high")
+"""Levels of published price ranges; `own` is what the question says (not None, which a box forgets)."""
 
 RULES = ("fixed", "until", "select")
 
@@ -57,27 +60,29 @@ def settings(draft: Draft) -> None:
     """The settings, and the button that runs the comparison.
 
     Keys of widgets name what their beginning follows from: another question begins with its own figures,
-    while a switch of the language or a walk to another page changes nothing.
+    while a switch of the language or a walk to another page changes nothing. In a new window the form
+    begins with what the comparison of the address was asked with, as long as that is at work.
     """
     question = draft.question
     experiment = question.scenario.experiment
     own = experiment.until is not None or experiment.select is not None or experiment.steady_state is not None
     with st.container(border=True):
-        rule = _rule(own)
+        asked = _asked(draft)
+        rule = _rule(own, asked)
         cells = st.columns((2, 2, 3, 4))
         number = whole_box(
             word("compare.replications"),
             1,
             None,  # too large a number is told in a sentence of its own
-            min(experiment.replications, MOST_REPLICATIONS),
+            min(int(asked.get("--replications", experiment.replications)), MOST_REPLICATIONS),
             key=f"compare-replications-{experiment.replications}",
             place=cells[0],
             about=word("compare.replications_help"),
         )
-        seed = _seed(cells[1], experiment.seed)
-        price, baseline = _prices(question, cells[2]), _baseline(question, cells[3])
+        seed = _seed(cells[1], experiment.seed, asked)
+        price, baseline = _prices(question, cells[2], asked), _baseline(question, cells[3], asked)
         with st.expander(word("compare.more")):
-            width, most = _limits(own)
+            width, most = _limits(own, asked)
         sent = st.button(
             word("compare.run"),
             type="primary",
@@ -100,10 +105,18 @@ def settings(draft: Draft) -> None:
         width=width,
         most=max(most, number),
     )
-    ask(KIND, question.scenario.name, *words)
+    ask(KIND, question_name(question.scenario.name), *words)
 
 
-def _rule(own: bool) -> str:
+def _asked(draft: Draft) -> Mapping[str, str]:
+    """Option -> value of the comparison of this question that is at work or waits; none where none is."""
+    job = followed(KIND)
+    if job is None or job.run.ended or str(draft.file) not in job.run.command:
+        return {}
+    return {option: value for option, value in pairwise(job.run.command) if option.startswith("--")}
+
+
+def _rule(own: bool, asked: Mapping[str, str]) -> str:
     """Which rule says when there are runs enough; `own` where the question has one itself."""
     if own:
         st.caption(say("compare.own_rule"))
@@ -111,7 +124,7 @@ def _rule(own: bool) -> str:
     picked = st.segmented_control(
         word("compare.rule"),
         RULES,
-        default="fixed",
+        default=next((one for one in RULES if f"--{one}" in asked), "fixed"),
         required=True,
         format_func={one: word(f"compare.rule_{one}") for one in RULES}.__getitem__,
         help=word("compare.rule_help"),
@@ -121,7 +134,7 @@ def _rule(own: bool) -> str:
     return picked or "fixed"
 
 
-def _seed(place: DeltaGenerator, own: int) -> int | None:
+def _seed(place: DeltaGenerator, own: int, asked: Mapping[str, str]) -> int | None:
     if own > LARGEST_SEED:  # a browser would not hold its last digits
         place.text_input(word("compare.seed"), str(own), disabled=True, help=word("compare.seed_help"))
         return own
@@ -129,31 +142,33 @@ def _seed(place: DeltaGenerator, own: int) -> int | None:
         word("compare.seed"),
         0,
         LARGEST_SEED,
-        own,
+        int(asked.get("--seed", own)),
         key=f"compare-seed-{own}",
         place=place,
         about=word("compare.seed_help"),
     )
 
 
-def _prices(question: Question, place: DeltaGenerator) -> str | None:
+def _prices(question: Question, place: DeltaGenerator, asked: Mapping[str, str]) -> str | None:
     """The level of published price ranges; None for what the question says."""
-    level: str | None = place.selectbox(
+    level: str = place.selectbox(
         word("compare.price"),
         PRICES,
-        format_func={level: word(f"compare.price_{level or 'own'}") for level in PRICES}.__getitem__,
+        PRICES.index(asked.get("--price", "own")),
+        format_func={level: word(f"compare.price_{level}") for level in PRICES}.__getitem__,
         help=word("compare.price_help"),
         key=f"compare-price-{question.scenario.name}",
         persist_state="session",
     )
-    return level
+    return None if level == "own" else level
 
 
-def _baseline(question: Question, place: DeltaGenerator) -> str:
+def _baseline(question: Question, place: DeltaGenerator, asked: Mapping[str, str]) -> str:
     names = [strategy.name for strategy in question.scenario.strategies]
     picked = place.selectbox(
         word("compare.baseline"),
         names,
+        names.index(asked["--baseline"]) if asked.get("--baseline") in names else 0,
         help=word("compare.baseline_help"),
         key=f"compare-baseline-{names}",
         persist_state="session",
@@ -161,15 +176,15 @@ def _baseline(question: Question, place: DeltaGenerator) -> str:
     return picked or names[0]
 
 
-def _limits(own: bool) -> tuple[float | None, int | None]:
+def _limits(own: bool, asked: Mapping[str, str]) -> tuple[float | None, int | None]:
     """Half-width wanted, per cent, and the number of replications at which to stop."""
     left, right = st.columns(2)
     width = number_box(
-        word("compare.width"), 0.5, 50.0, 5.0,
+        word("compare.width"), 0.5, 50.0, float(asked.get("--until", "=5%").partition("=")[2][:-1]),
         key="compare-width", place=left, step=0.5, about=word("compare.width_help"), disabled=own,
     )  # fmt: skip
     most = whole_box(
-        word("compare.most"), 10, None, 200,
+        word("compare.most"), 10, None, int(asked.get("--most", 200)),
         key="compare-most", place=right, about=word("compare.most_help"), disabled=own,
     )  # fmt: skip
     return width, most

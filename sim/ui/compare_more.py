@@ -13,6 +13,7 @@ from sim.ui.language import say, word
 from sim.ui.metric_words import difference, figure, metric_name
 from sim.ui.runs_diff import key_words
 from sim.ui.safe import literal
+from sim.ui.told import told
 
 __all__ = ["at_once", "doubt", "steady"]
 
@@ -35,7 +36,7 @@ def at_once(document: Mapping[str, Any]) -> None:
     with st.expander(word("compare.at_once")):
         st.caption(say("compare.at_once_text", level=f"{100 * document['confidence_level']:g}"))
         st.dataframe(pd.DataFrame(list(rows.values())), hide_index=True, width="stretch")
-        st.caption(literal(document["at_once"]["rule"]))
+        st.caption(literal(told(document["at_once"]["rule"])))
 
 
 def doubt(document: Mapping[str, Any]) -> None:

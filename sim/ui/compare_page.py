@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-from pathlib import Path
-
 import streamlit as st
 
-from sim.errors import FleetsimError
-from sim.experiments.store import id_of
-from sim.load import Question, load
+from sim.ui.cautions import TOO_SHORT, assumed, show_cautions, show_too_short, too_short
 from sim.ui.charts import show_chart
 from sim.ui.compare_charts import WAIT, money_against_wait, money_metric
 from sim.ui.compare_form import KIND, settings
 from sim.ui.compare_more import at_once, doubt, steady
 from sim.ui.compare_tables import all_metrics, differences, key_figures
 from sim.ui.language import question_name, say, word
-from sim.ui.metric_words import metric_help, metric_name, of_limits
+from sim.ui.metric_words import confidence, metric_help, metric_name, of_limits
 from sim.ui.opened import has_tables
 from sim.ui.question_result import decision_words
 from sim.ui.run_downloads import downloads
+from sim.ui.run_question import answers
 from sim.ui.safe import literal
-from sim.ui.state import Draft, Shown, current_draft, named_run, run_of
+from sim.ui.shown import Shown, named_run, run_of
+from sim.ui.state import Draft, current_draft
 from sim.ui.told import told
-from sim.ui.watch import forget, watch
+from sim.ui.watch import watch
 
 __all__ = ["show", "show_comparison"]
 
@@ -35,11 +32,10 @@ def show() -> None:
     st.caption(say("compare.of", name=question_name(draft.question.scenario.name)))
     settings(draft)
     job = watch(KIND)
-    if job is not None and job.run.ended and job.run.folder is not None:
-        forget(job, job.run.folder)
     shown = named_run() or run_of(draft)
     if shown is None:
-        st.info(say("compare.not_yet"), icon=":material/hourglass_empty:")
+        if job is None or job.run.ended:
+            st.info(say("compare.not_yet"), icon=":material/hourglass_empty:")
         return
     st.divider()
     _banner(draft, shown)
@@ -76,13 +72,18 @@ def _decision(shown: Shown) -> None:
     sentence = decision_words(document)
     if found["strategy"] is None:
         st.warning(sentence, icon=":material/report:")
+    elif too_short(document):
+        st.warning(sentence, icon=":material/help:")
     else:
         st.success(sentence, icon=":material/check_circle:")
+    show_too_short(document)
     name = found["strategy"] or found["nearest"]
     own = next((one for one in document["strategies"] if one["name"] == name), None)
     cells = st.columns(3)
     cells[0].metric(
-        word("compare.confidence"), _sure(found["confidence"]), help=literal(told(found["confidence_method"]))
+        word("compare.confidence"),
+        confidence(found["confidence"]),
+        help=literal(told(found["confidence_method"])),
     )
     if own is not None:
         for place, metric in zip(cells[1:], (money_metric(document), WAIT), strict=True):
@@ -109,24 +110,14 @@ def _decision(shown: Shown) -> None:
         st.markdown(literal(told(str(found["reason"]))))
 
 
-def _sure(value: float | None) -> str:
-    """A confidence from draws is never quite certain."""
-    if value is None:
-        return word("compare.unknown")
-    return "> 99.9 %" if value > 0.999 else f"{100 * value:.1f} %"
-
-
 def _remarks(shown: Shown) -> None:
     document = shown.document
-    if document["warnings"]:
+    if any(one["kind"] != TOO_SHORT for one in document["warnings"]):
         st.subheader(say("compare.warnings"))
-        for warning in document["warnings"]:
-            about = f"{warning['strategy']}: " if warning["strategy"] else ""
-            st.warning(literal(about + told(warning["text"])), icon=":material/warning:")
-    with st.expander(word("compare.assumptions", number=len(document["assumptions"]))):
-        st.markdown("\n".join(f"- {literal(told(text))}" for text in document["assumptions"]))
+        show_cautions(document)
+    assumed(document["assumptions"])
     with st.expander(word("compare.notes", number=len(document["notes"]))):
-        st.markdown("\n".join(f"- {literal(text)}" for text in document["notes"]))
+        st.markdown("\n".join(f"- {literal(told(text))}" for text in document["notes"]))
 
 
 # -- The question in hand against the one that was run ---------------------------------------------
@@ -135,26 +126,5 @@ def _remarks(shown: Shown) -> None:
 def _banner(draft: Draft, shown: Shown) -> None:
     """Say so where the result shown is not that of the question in hand."""
     scenario = str(shown.document["scenario"])
-    if not _is_of(draft.question, shown):
+    if not answers(draft.question, shown):
         st.warning(say("compare.changed", shown=question_name(scenario)), icon=":material/sync_problem:")
-
-
-def _is_of(question: Question, shown: Shown) -> bool:
-    """Whether the run answers this question, whatever its replications, seed, price level and baseline."""
-    if not has_tables(shown.folder):
-        return shown.name.rpartition("/")[2] == id_of(
-            question, question.scenario.strategies[0].name, str(shown.document["version"])
-        )
-    try:
-        run = _ran(str(shown.folder), (shown.folder / "manifest.json").stat().st_mtime_ns)
-    except (FleetsimError, OSError):
-        return False
-    document = shown.document
-    scenario = question.scenario.model_copy(update={"experiment": run.scenario.experiment})
-    asked = dataclasses.replace(question, scenario=scenario, price=document["price"])
-    return shown.folder.name == id_of(asked, str(document["baseline"]), str(document["version"]))
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _ran(folder: str, stamp: int) -> Question:  # noqa: ARG001  # part of the key
-    return load(Path(folder) / "scenario.yaml")

@@ -14,6 +14,7 @@ from sim.experiments.stored_folder import csv_rows
 from sim.ui.compare_charts import money_metric
 from sim.ui.language import say, word
 from sim.ui.metric_words import difference, metric_help, metric_name, of_limits
+from sim.ui.target_words import status_words
 
 __all__ = ["all_metrics", "difference_rows", "differences", "kept_replications", "key_figures"]
 
@@ -43,7 +44,7 @@ def key_figures(document: Mapping[str, Any]) -> None:
     rows = [
         {
             word("compare.strategy"): one["name"],
-            word("compare.target"): word(f"compare.status_{one['target']['status'].replace(' ', '_')}"),
+            word("compare.target"): status_words(one),
             word("compare.front"): word("compare.yes" if one["pareto"] else "compare.no"),
             **{metric_name(name): of_limits(one["metrics"][name]) for name in names},
         }

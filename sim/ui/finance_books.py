@@ -17,6 +17,7 @@ from sim.ui.charts import show_chart
 from sim.ui.finance_source import Source
 from sim.ui.finance_work import AFTER, ledger_of, months_of
 from sim.ui.language import say, word
+from sim.ui.told import lease_name, unit_name
 
 __all__ = ["charges_frame", "pick_strategy", "show_books"]
 
@@ -217,11 +218,11 @@ def charges_frame(ledger: Ledger) -> pd.DataFrame:
             word("finance.paid_on"): f"{charge.cash_date:%Y-%m-%d}",
             word("finance.category"): word(f"finance.category_{charge.category}"),
             word("finance.offer"): charge.offer,
-            word("finance.lease"): charge.lease,
+            word("finance.lease"): lease_name(charge.lease),
             word("finance.from"): f"{charge.period_start:%Y-%m-%d %H:%M}",
             word("finance.until"): f"{charge.period_end:%Y-%m-%d %H:%M}",
             word("finance.quantity"): float(charge.quantity),
-            word("finance.unit"): charge.unit,
+            word("finance.unit"): unit_name(charge.unit),
             word("finance.unit_price"): float(charge.unit_price),
             word("finance.billed"): float(charge.billed_cost),
             word("finance.accrued"): float(charge.accrued_cost),

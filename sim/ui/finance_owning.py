@@ -24,18 +24,18 @@ from sim.billing.owning import (
 )
 from sim.billing.owning_presets import PRESETS
 from sim.load import Question
+from sim.model.contract import Offer
 from sim.model.scenario import Lease, Strategy
 from sim.replication import used_offers
 from sim.ui.amounts import money, number, share
 from sim.ui.boxes import whole_box
 from sim.ui.chart_series import level_bars
 from sim.ui.charts import show_chart
-from sim.ui.finance_plans import plan_name
+from sim.ui.finance_plans import plan_name, sentence_gap
 from sim.ui.finance_source import Source
 from sim.ui.finance_work import plans_of, rented
 from sim.ui.language import say, word
 from sim.ui.names import offer_name
-from sim.ui.safe import literal
 
 __all__ = ["Rent", "rent_of", "show_owning"]
 
@@ -56,6 +56,9 @@ FORMS: Mapping[str, tuple[float, float, float]] = {
     "utilisation": (1.0, 100.0, 1.0),
 }
 """Input -> smallest and largest value in the form, and its step; shares in per cent."""
+
+CARD = "A100-40G"
+"""The card of the presets: article 002 speaks of eight A100, and of the rent of 40G ones (else assumed)."""
 
 SHARES = frozenset({"residual", "rate", "load", "spares", "downtime", "utilisation"})
 PARTS: Mapping[str, str] = {
@@ -92,18 +95,18 @@ def rent_of(question: Question, lease: Lease, plan: str, inputs: Owning) -> Rent
 def show_owning(source: Source) -> None:
     """Draw the section."""
     st.caption(say("finance.own_intro"))
-    inputs = _form()
+    inputs, card = _form(source.question)
     cost = own(inputs)
     beside = _rent(source.question, inputs)
     if beside is not None:
-        label, rent = beside
-        _answer(inputs, cost, label, rent)
+        _answer(source.question, inputs, card, cost, beside)
     _year(cost)
     _assumptions(inputs)
 
 
-def _form() -> Owning:
-    left, right = st.columns(2)
+def _form(question: Question) -> tuple[Owning, str]:
+    """The inputs, and which card is owned, by its id."""
+    left, middle, right = st.columns((2, 2, 1))
     preset = left.selectbox(
         word("finance.preset"),
         list(PRESETS),
@@ -118,6 +121,17 @@ def _form() -> Owning:
     )
     if cards is None:
         st.stop()  # the box has said what is wrong
+    known = question.catalog.gpus
+    whole = [name for name in known if "/" not in name]
+    card = middle.selectbox(
+        word("finance.own_card"),
+        whole,
+        index=whole.index(CARD),
+        key="finance_own_card",
+        persist_state="session",
+        format_func=lambda one: known[one].name,
+        help=word("finance.own_card_help"),
+    )
     changed: dict[str, Figure] = {}
     columns = st.columns(4)
     for place, (name, (low, high, step)) in enumerate(FORMS.items()):
@@ -139,10 +153,11 @@ def _form() -> Owning:
             changed[name] = Figure(
                 value=amount / 100 if name in SHARES else amount, source=word("finance.yours")
             )
-    return base.model_copy(update={**changed, "cards": int(cards)})
+    return base.model_copy(update={**changed, "cards": int(cards)}), card or CARD
 
 
-def _rent(question: Question, inputs: Owning) -> tuple[str, Rent] | None:
+def _rent(question: Question, inputs: Owning) -> tuple[Offer, str, Rent] | None:
+    """What is rented instead: the offer, the plan, and a year of it."""
     fleets = rented(question)
     if not fleets:
         return None
@@ -169,11 +184,26 @@ def _rent(question: Question, inputs: Owning) -> tuple[str, Rent] | None:
         persist_state="session",
     )
     plan = plan if plan in plans else plans[-1]
-    rent = rent_of(question, by_offer[offer], plan, inputs)
-    return f"{rent.units} × {offer_name(used_offers(question)[offer])}, {plan_name(plan)}", rent
+    return used_offers(question)[offer], plan, rent_of(question, by_offer[offer], plan, inputs)
 
 
-def _answer(inputs: Owning, cost: OwningCost, label: str, rent: Rent) -> None:
+def _differ(question: Question, inputs: Owning, card: str, offer: Offer, rent: Rent) -> str:
+    """Why the two sides are not of the same work, safe as Markdown; empty where they are."""
+    told = []
+    if (inputs.cards, card) != (rent.cards, offer.gpu):
+        told.append(say("finance.own_differs"))
+    illustrated = Owning().cards, CARD
+    if inputs.capital.assumed and (inputs.cards, card) != illustrated:
+        whose = f"{illustrated[0]} × {question.catalog.gpus[CARD].name}"
+        told.append(say("finance.own_price_of", price=money(float(inputs.capital.value)), cards=whose))
+    return sentence_gap().join(told)
+
+
+def _answer(
+    question: Question, inputs: Owning, card: str, cost: OwningCost, beside: tuple[Offer, str, Rent]
+) -> None:
+    offer, plan, rent = beside
+    label = word("finance.rented", units=rent.units, offer=offer_name(offer), plan=plan_name(plan))
     owning, renting = cost.useful_hour, rent.year / rent.useful_hours
     ratio = float(owning / renting) - 1
     values = {
@@ -184,10 +214,16 @@ def _answer(inputs: Owning, cost: OwningCost, label: str, rent: Rent) -> None:
         "rent_hour": money(float(renting), 2),
         "part": share(abs(ratio)),
     }
-    st.success(
-        say("finance.own_dearer" if ratio > 0 else "finance.own_cheaper", **values),
-        icon=":material/home_work:",
+    gpus, differ = question.catalog.gpus, _differ(question, inputs, card, offer, rent)
+    sides = say(
+        "finance.own_sides",
+        own=f"{inputs.cards} × {gpus[card].name}",
+        price=money(float(inputs.capital.value) / inputs.cards),
+        rent=f"{rent.cards} × {gpus[offer.gpu].name}",
     )
+    text = say("finance.own_dearer" if ratio > 0 else "finance.own_cheaper", **values)
+    show = st.warning if differ else st.success
+    show("\n\n".join(filter(None, (text, sides, differ))), icon=":material/home_work:")
     par, months = capital_for(inputs, rent.year), payback_months(inputs, rent.year)
     one, two, three = st.columns(3)
     one.metric(word("finance.own_hour"), money(float(owning), 2), help=word("finance.own_hour_help"))
@@ -240,4 +276,5 @@ def _assumptions(inputs: Owning) -> None:
             figure: Figure = getattr(inputs, name)
             source = word("finance.assumed_value") if figure.assumed else figure.source
             text = share(float(figure.value)) if name in SHARES else f"{figure.value.normalize():,f}"
-            st.markdown(f"- {literal(word(f'finance.own_{name}'))}: {literal(text)} ({literal(source)})")
+            what = word(f"finance.own_{name}")
+            st.markdown("- " + say("finance.own_line", what=what, value=text, source=source))

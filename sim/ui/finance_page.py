@@ -10,6 +10,7 @@ from sim.errors import FleetsimError
 from sim.load import Question
 from sim.replication import used_offers
 from sim.ui.amounts import day
+from sim.ui.compare_form import KIND
 from sim.ui.finance_books import show_books
 from sim.ui.finance_files import show_files
 from sim.ui.finance_owning import show_owning
@@ -20,6 +21,8 @@ from sim.ui.finance_ways import show_ways
 from sim.ui.language import question_name, say
 from sim.ui.parts import show_part
 from sim.ui.safe import literal
+from sim.ui.told_rules import error_told
+from sim.ui.watch import followed, watch
 
 __all__ = ["show"]
 
@@ -38,7 +41,7 @@ def show() -> None:
     try:
         source = source_of()
     except FleetsimError as error:
-        st.error(literal(str(error)))
+        st.error(literal(error_told(error)))
         return
     st.caption(
         say(
@@ -47,6 +50,9 @@ def show() -> None:
         )
     )
     st.caption(_currency(source.question))
+    job = followed(KIND)
+    if job is not None and not job.run.ended:
+        watch(KIND)  # the page is drawn again with the run when it ends
     show_part("finance", PARTS, source)
 
 

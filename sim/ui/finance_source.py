@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sim.load import Question
 from sim.ui.finance_work import question_of
-from sim.ui.state import Draft, Shown, current_draft, run_of, shown_run
+from sim.ui.shown import Shown, named_run, run_of
+from sim.ui.state import Draft, current_draft
 from sim.ui.studies import identity
 
 __all__ = ["Source", "source_of"]
@@ -32,7 +33,7 @@ def source_of() -> Source:
 
     Raises FleetsimError where the stored run cannot be opened.
     """
-    shown = shown_run()
+    shown = named_run()
     draft = current_draft()
     if shown is None or not _has_tables(shown):
         shown = run_of(draft)

@@ -1,29 +1,26 @@
-"""Who costs what, how well commitments are used, and how many cards are worth committing.
-
-Both need a run: `fleetsim costs` makes replication 0 again, `fleetsim commit` counts the demand.
-"""
+"""Who costs what, and how well commitments are used; `fleetsim costs` makes replication 0 again for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
 from sim.ui.amounts import UNKNOWN, money, number, share
 from sim.ui.chart_series import level_bars
-from sim.ui.charts import PALETTE, show_chart
+from sim.ui.charts import show_chart
+from sim.ui.finance_asked import answer_of
 from sim.ui.finance_books import pick_strategy
+from sim.ui.finance_commit import show_commitment
+from sim.ui.finance_plans import sentence_gap
 from sim.ui.finance_source import Source
 from sim.ui.language import say, word
 from sim.ui.parts import pick
 from sim.ui.safe import literal
-from sim.ui.studies import asked_with, identity, take_view
 from sim.ui.told import told
-from sim.ui.watch import ask, watch
 
 __all__ = ["show_teams"]
 
@@ -57,7 +54,7 @@ def show_teams(source: Source) -> None:
     sharing = pick(right, "finance.idle", ("none", "busy", "useful"), "finance_share", helped=True)
     place: str | Path = source.folder if source.folder is not None else source.draft.file
     words = ["costs", str(place), "--strategy", strategy, "--by", by, "--share", sharing, "--format", "json"]
-    document = _answer_of(
+    document = answer_of(
         "costs", source.key, words, say("finance.ask_costs"), word("finance.title_costs", name=strategy)
     )
     if document is not None:
@@ -65,21 +62,7 @@ def show_teams(source: Source) -> None:
         _states(document)
         _indicators(document["indicators"])
     st.divider()
-    _commit(source, strategy)
-
-
-def _answer_of(kind: str, key: str, words: Sequence[str], label: str, title: str) -> dict[str, Any] | None:
-    """The kept answer of a command; a button that asks for it where there is none, and its progress."""
-    name = f"{key} {' '.join(words)}"
-    job = watch(kind)
-    run = job.run if job is not None and asked_with(job.run, words) else None
-    document = take_view(name, run)
-    if document is None and (run is None or run.ended):
-        if st.button(label, key=f"finance_ask_{kind}", type="primary"):
-            ask(kind, title, *words)
-            st.rerun()
-        st.caption(say(f"finance.ask_{kind}_note"))
-    return document
+    show_commitment(source, strategy)
 
 
 def _groups(document: Mapping[str, Any]) -> None:
@@ -176,7 +159,9 @@ def _indicators(found: Mapping[str, Any]) -> None:
         for key in INDICATORS
     ]
     st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch")
-    st.caption(f"{literal(found['on_demand'])}. {say('finance.indicators_note')}")
+    stop = word("form.full_stop")
+    prices = [literal(told(text)) + stop for text in found["on_demand"].split(". ")]
+    st.caption(sentence_gap().join([*prices, say("finance.indicators_note")]))
 
 
 def _value(key: str, found: Mapping[str, Any]) -> str:
@@ -184,83 +169,6 @@ def _value(key: str, found: Mapping[str, Any]) -> str:
     if key in SHARES:
         return share(value)
     return money(value, 2)
-
-
-def _commit(source: Source, strategy: str) -> None:
-    """How many cards to commit, and the rest by the hour."""
-    st.subheader(say("finance.commit"))
-    st.caption(say("finance.commit_intro"))
-    words = ["commit", str(source.draft.file), "--strategy", strategy, "--format", "json"]
-    if strategy not in [one.name for one in source.draft.question.scenario.strategies]:
-        st.info(say("finance.commit_other"))
-        return
-    document = _answer_of(
-        "commit",
-        identity(source.draft),
-        words,
-        say("finance.ask_commit"),
-        word("finance.title_commit", name=strategy),
-    )
-    if document is None:
-        return
-    st.success(
-        say(
-            "finance.commit_answer",
-            best=number(document["newsvendor"]),
-            offer=document["committed"],
-            instead=document["fallback"],
-            simulated=number(document["simulated"]),
-        ),
-        icon=":material/inventory:",
-    )
-    shares = document["demand"]["shares"]
-    frame = pd.DataFrame(
-        [
-            {"x": place, "cost": cost, "share": 100 * shares[place] if place < len(shares) else 0.0}
-            for place, cost in enumerate(document["costs"])
-        ]
-    )
-    x = alt.X("x:Q", title=word("finance.axis_committed"), axis=alt.Axis(tickMinStep=1))
-    tips = [
-        alt.Tooltip("x:Q", title=word("finance.axis_committed")),
-        alt.Tooltip("cost:Q", title=word("finance.axis_month_cost"), format=",.0f"),
-        alt.Tooltip("share:Q", title=word("finance.axis_needed"), format=".1f"),
-    ]
-    cost = (
-        alt.Chart(frame)
-        .mark_line(color=PALETTE[0], point={"color": PALETTE[0], "size": 50})
-        .encode(
-            x=x,
-            y=alt.Y(
-                "cost:Q",
-                title=word("finance.axis_month_cost"),
-                axis=alt.Axis(format=",.0f", labelOverlap=True),
-            ),
-            tooltip=tips,
-        )
-        .properties(height=240)
-    )
-    headings = {
-        "x": word("finance.axis_committed"),
-        "cost": word("finance.axis_month_cost"),
-        "share": word("finance.axis_needed"),
-    }
-    show_chart(cost, "commitment", frame.rename(columns=headings), word("finance.commit"))
-    trials = [
-        {
-            word("finance.axis_committed"): number(trial["committed"]),
-            word("finance.axis_month_cost"): money(trial["cost"]),
-            word("finance.trial_wait"): f"{number(trial['wait_p95_h'], 2)} {word('finance.h')}",
-            word("finance.trial_refused"): number(trial["jobs_refused"]),
-        }
-        for trial in document["trials"]
-    ]
-    if trials:
-        st.caption(say("finance.trials"))
-        st.dataframe(pd.DataFrame(trials), hide_index=True, width="stretch")
-    with st.expander(word("finance.assumed")):
-        for line in document["assumptions"]:
-            st.markdown(f"- {literal(told(line))}")
 
 
 def _bars(frame: pd.DataFrame, headings: Mapping[str, str], name: str, title: str) -> None:

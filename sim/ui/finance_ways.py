@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sim.billing.finance.analysis import Analysis, Pair
 from sim.errors import FleetsimError
@@ -18,6 +21,7 @@ from sim.ui.language import say, word
 from sim.ui.names import offer_name
 from sim.ui.safe import literal
 from sim.ui.told import told
+from sim.ui.told_rules import error_told
 from sim.units import MONTH
 
 __all__ = ["show_ways"]
@@ -33,47 +37,20 @@ def show_ways(question: Question, key: str) -> None:
     if not fleets:
         st.info(say("finance.no_lease"))
         return
-    whole = _whole_months(question)
     left, middle, right = st.columns(3)
-    label = left.selectbox(
-        word("finance.fleet"),
-        list(fleets),
-        format_func=lambda one: _called(question, fleets[one]),
-        key="finance_fleet",
-        help=word("finance.fleet_help"),
-        persist_state="session",
-    )
-    label = label if label in fleets else next(iter(fleets))
+    label = _fleet(question, fleets, left)
     name = _called(question, fleets[label])
     known = plans_of(question, fleets[label])
-    start = [plan for plan in known if plan in ("monthly", "annual")] or known[:2]
-    plans = middle.multiselect(
-        word("finance.plans"),
-        known,
-        default=start,
-        format_func=plan_name,
-        key=f"finance_plans_{label}",
-        placeholder=word("form.choose"),
-        persist_state="session",
-    )
-    months = right.slider(
-        word("finance.months"),
-        1,
-        MOST_MONTHS,
-        whole,
-        key=f"finance_months_{whole}",
-        help=word("finance.months_help"),
-        persist_state="session",
-    )
+    plans = _plans(known, label, middle)
+    months = _months(question, right)
     rate, refund, risk = ask_more(months)
-    ordered = tuple(plan for plan in known if plan in plans)
-    if len(ordered) < 2:
+    if len(plans) < 2:
         st.info(say("finance.two_plans") if len(known) > 1 else say("finance.one_plan", offer=name))
         return
     try:
-        found = analysis_of(key, question, label, ordered, refund, months, rate, risk)
+        found = analysis_of(key, question, label, plans, refund, months, rate, risk)
     except FleetsimError as error:
-        st.error(literal(str(error)))
+        st.error(literal(error_told(error)))
         return
     _answer(found, name)
     _figures(found)
@@ -86,6 +63,47 @@ def show_ways(question: Question, key: str) -> None:
         for way in found.ways:
             for line in way.assumptions:
                 st.markdown(f"- {plan_name(way.name)}: {literal(told(line))}")
+
+
+def _fleet(question: Question, fleets: Mapping[str, Lease], place: DeltaGenerator) -> str:
+    """The cards in question, by their name among `fleets`; the first ones unasked."""
+    label = place.selectbox(
+        word("finance.fleet"),
+        list(fleets),
+        format_func=lambda one: _called(question, fleets[one]),
+        key="finance_fleet",
+        help=word("finance.fleet_help"),
+        persist_state="session",
+    )
+    return label if label in fleets else next(iter(fleets))
+
+
+def _plans(known: Sequence[str], label: str, place: DeltaGenerator) -> tuple[str, ...]:
+    """The plans to compare, in the order of `known`; monthly and annual unasked."""
+    picked = place.multiselect(
+        word("finance.plans"),
+        known,
+        default=[plan for plan in known if plan in ("monthly", "annual")] or known[:2],
+        format_func=plan_name,
+        key=f"finance_plans_{label}",
+        placeholder=word("form.choose"),
+        persist_state="session",
+    )
+    return tuple(plan for plan in known if plan in picked)
+
+
+def _months(question: Question, place: DeltaGenerator) -> int:
+    """The time over which plans are compared."""
+    whole = _whole_months(question)
+    return place.slider(
+        word("finance.months"),
+        1,
+        MOST_MONTHS,
+        whole,
+        key=f"finance_months_{whole}",
+        help=word("finance.months_help"),
+        persist_state="session",
+    )
 
 
 def _called(question: Question, lease: Lease) -> str:

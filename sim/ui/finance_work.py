@@ -24,7 +24,7 @@ from sim.model.ledger import Ledger
 from sim.model.scenario import Lease, Strategy
 from sim.model.terms import ContractTerms, Refund, plan_months
 from sim.replication import used_offers
-from sim.ui.state import Shown
+from sim.ui.shown import Shown
 
 __all__ = [
     "AFTER",

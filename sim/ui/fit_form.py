@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sim.catalog import Catalog
 from sim.errors import FleetsimError
@@ -121,10 +123,21 @@ def _cards() -> str | list[int]:
 
 def _more(method: str) -> dict[str, Any]:
     left, middle, right = st.columns(3)
-    found: dict[str, Any] = {
-        "samples": whole_box(say("fit.samples"), 1, 10**12, 50_000, key="fit_samples", place=left, step=1000),
-        "epochs": number_box(say("fit.epochs"), 0.1, 1e6, 3.0, key="fit_epochs", place=left),
-        "mean_tokens": left.number_input(
+    found = _amount(left) | _training(middle) | _spread(right)
+    if method != "full":
+        found["rank"] = whole_box(say("fit.rank"), 1, 1_000_000, 16, key="fit_rank", place=middle)
+        found["targets"] = _choice(right, "targets", get_args(Targets))
+    return found
+
+
+def _amount(place: DeltaGenerator) -> dict[str, Any]:
+    """How much is trained on."""
+    return {
+        "samples": whole_box(
+            say("fit.samples"), 1, 10**12, 50_000, key="fit_samples", place=place, step=1000
+        ),
+        "epochs": number_box(say("fit.epochs"), 0.1, 1e6, 3.0, key="fit_epochs", place=place),
+        "mean_tokens": place.number_input(
             say("fit.mean_tokens"),
             1.0,
             1e9,
@@ -134,43 +147,44 @@ def _more(method: str) -> dict[str, Any]:
             help=say("fit.mean_tokens_help"),
             persist_state="session",
         ),
-        "packed": left.checkbox(
+        "packed": place.checkbox(
             say("fit.packed"), key="fit_packed", persist_state="session", help=say("fit.packed_help")
         ),
-        "checkpointing": middle.checkbox(
+    }
+
+
+def _training(place: DeltaGenerator) -> dict[str, Any]:
+    """What costs memory or time in a step."""
+    return {
+        "checkpointing": place.checkbox(
             say("fit.checkpointing"),
             True,
             key="fit_checkpointing",
             persist_state="session",
             help=say("fit.checkpointing_help"),
         ),
-        "attention": middle.selectbox(
-            say("fit.attention"), get_args(Attention), key="fit_attention", persist_state="session"
-        ),
-        "optimizer": middle.selectbox(
-            say("fit.optimizer"), get_args(Optimizer), key="fit_optimizer", persist_state="session"
-        ),
-        "loss": right.selectbox(
-            say("fit.loss"),
-            get_args(Loss),
-            key="fit_loss",
-            persist_state="session",
-            help=say("fit.loss_help"),
-        ),
-        "split": right.selectbox(
-            say("fit.split"),
-            get_args(SplitKind),
-            key="fit_split",
-            persist_state="session",
-            help=say("fit.split_help"),
-        ),
+        "attention": _choice(place, "attention", get_args(Attention)),
+        "optimizer": _choice(place, "optimizer", get_args(Optimizer)),
     }
-    if method != "full":
-        found["rank"] = whole_box(say("fit.rank"), 1, 1_000_000, 16, key="fit_rank", place=middle)
-        found["targets"] = right.selectbox(
-            say("fit.targets"), get_args(Targets), key="fit_targets", persist_state="session"
-        )
-    return found
+
+
+def _spread(place: DeltaGenerator) -> dict[str, Any]:
+    """How the loss is computed, and how the job is split over its cards."""
+    return {
+        "loss": _choice(place, "loss", get_args(Loss), helped=True),
+        "split": _choice(place, "split", get_args(SplitKind), helped=True),
+    }
+
+
+def _choice(place: DeltaGenerator, name: str, options: Sequence[str], *, helped: bool = False) -> str | None:
+    """One of the field's own names, the first unasked."""
+    return place.selectbox(
+        say(f"fit.{name}"),
+        options,
+        key=f"fit_{name}",
+        persist_state="session",
+        help=say(f"fit.{name}_help") if helped else None,
+    )
 
 
 def _plan() -> Plan | None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sim.physics.memory import MemoryParts
 from sim.physics.remedies import Remedy
-from sim.report.fit_answers import FitAnswer
+from sim.report.fit_answers import FitAnswer, cheapest_first
 from sim.ui.amounts import UNKNOWN, hours, money, number
 from sim.ui.language import catalogue, language, word
 from sim.ui.names import offer_name
@@ -30,8 +30,7 @@ def first_of_each(answers: Sequence[FitAnswer]) -> list[FitAnswer]:
 
 def offers_frame(answers: Sequence[FitAnswer]) -> pd.DataFrame:
     """Every offer: cards, memory, time, money, support; what fits first, the cheapest run on top."""
-    ordered = sorted(answers, key=lambda a: (not a.row.fits, a.cost is None, a.cost or 0.0))
-    return pd.DataFrame([_offer(answer) for answer in ordered])
+    return pd.DataFrame([_offer(answer) for answer in cheapest_first(answers)])
 
 
 def _offer(answer: FitAnswer) -> dict[str, str]:

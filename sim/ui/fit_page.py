@@ -9,7 +9,7 @@ import streamlit as st
 
 from sim.errors import FleetsimError
 from sim.model.work import JobClass
-from sim.report.fit_answers import FitAnswer
+from sim.report.fit_answers import FitAnswer, cheapest_first
 from sim.ui.amounts import hours, money, number
 from sim.ui.finance_plans import sentence_gap
 from sim.ui.fit_charts import memory_chart
@@ -20,8 +20,12 @@ from sim.ui.language import say, word
 from sim.ui.names import offer_name
 from sim.ui.safe import literal
 from sim.ui.told import told
+from sim.ui.told_rules import error_told
 
 __all__ = ["show"]
+
+OFFER_WIDTH = 320
+"""Pixels: the widest name of an offer, which the table would cut where it stands below the first rows."""
 
 
 def show() -> None:
@@ -33,7 +37,7 @@ def show() -> None:
         measured = answers_for(asked.job, "measured", asked.plan)
         vendor = answers_for(asked.job, "vendor", asked.plan)
     except FleetsimError as error:
-        st.error(literal(str(error)))
+        st.error(literal(error_told(error)))
         return
     _sentence(asked.job, measured)
     memory_chart(measured)
@@ -43,7 +47,11 @@ def show() -> None:
     _remedies(measured)
     st.subheader(say("fit.both"))
     st.caption(say("fit.both_note"))
-    st.dataframe(both_frame(measured, vendor), hide_index=True)
+    st.dataframe(
+        both_frame(measured, vendor),
+        hide_index=True,
+        column_config={word("fit.col_offer"): st.column_config.Column(width=OFFER_WIDTH)},
+    )
     with st.expander(say("fit.parts")):
         st.caption(say("fit.parts_note"))
         st.dataframe(parts_frame(measured), hide_index=True)
@@ -59,7 +67,7 @@ def _sentence(job: JobClass, answers: Sequence[FitAnswer]) -> None:
     if not fitting:
         st.warning(say("fit.nowhere", **said), icon=":material/block:")
         return
-    best = min(fitting, key=lambda answer: (answer.cost is None, answer.cost or 0.0))
+    best = cheapest_first(fitting)[0]
     said |= {
         "offer": offer_name(best.offer),
         "cards": number(best.row.gpus),

@@ -6,6 +6,7 @@ Nothing here knows a key of the model but `form_layout`, which says what is show
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -16,8 +17,10 @@ from sim.ui.form_fields import draw_value, key_of, sync
 from sim.ui.form_kinds import Field, Kind, fields_of
 from sim.ui.form_layout import PRIMARY
 from sim.ui.form_lists import draw_list, draw_map
+from sim.ui.form_offers import UNKNOWN_OFFER, own_offers
+from sim.ui.form_prices import draw_price_note, is_price, price_example, price_title
 from sim.ui.form_words import choice_word, default_word, help_text, label
-from sim.ui.language import word
+from sim.ui.language import say, word
 from sim.ui.question_edits import UNSET, KeyPath, value_at
 from sim.ui.safe import literal
 from sim.ui.state import put_value
@@ -95,8 +98,22 @@ def draw_field(form: Form, path: KeyPath, field: Field) -> None:
         case "either":
             _either(form, path, field, value)
         case _:
-            draw_value(path, field, field.kind, value)
+            _plain_value(form, path, field, value)
             draw_problems(form, path)
+            if field.key == "offer" and any(one.rule == UNKNOWN_OFFER for one in form.problems_at(path)):
+                st.info(say("form.own_offer", place=word("question.prices")), icon=":material/sell:")
+
+
+def _plain_value(form: Form, path: KeyPath, field: Field, value: Any) -> None:
+    """One widget; of an offer with those of the question's own price list, of a price with its unit."""
+    kind, names = field.kind, {}
+    if field.key == "offer" and kind.loose:
+        names = {name: f"{offer.name} ({name})" for name, offer in own_offers(form.tree, form.home).items()}
+        kind = replace(kind, options=(*names, *(one for one in kind.options if one not in names)))
+    title = price_title(form, path) if is_price(field) else None
+    draw_value(path, field, kind, value, title=title, names=names)
+    if is_price(field):
+        draw_price_note(form, path, value)
 
 
 def _section(form: Form, path: KeyPath, field: Field, value: Any) -> None:
@@ -144,11 +161,14 @@ def _either(form: Form, path: KeyPath, field: Field, value: Any) -> None:
         help=help_text(field),
         key=key,
         on_change=_choose,
-        args=(path, field, dict(form.tree)),
+        args=(path, field, form),
     )
     kind = None if now is None else variants[now]
     if kind is not None and kind.form not in ("choice", "model"):
-        draw_value(path, field, kind, value, title=word("form.value_of", name=name))
+        title = price_title(form, path) if is_price(field) else None
+        draw_value(path, field, kind, value, title=title or word("form.value_of", name=name))
+        if is_price(field):
+            draw_price_note(form, path, value)
     draw_problems(form, path)
 
 
@@ -206,7 +226,7 @@ def _shape(name: str) -> str:
     return fields_of("Distribution")[name].kind.model
 
 
-def _choose(path: KeyPath, field: Field, tree: dict[str, Any]) -> None:
+def _choose(path: KeyPath, field: Field, form: Form) -> None:
     """Write a value of the kind that was chosen, as near to the one before as can be."""
     name = st.session_state[key_of(path, ":kind")]
     if name is None:
@@ -216,9 +236,11 @@ def _choose(path: KeyPath, field: Field, tree: dict[str, Any]) -> None:
     if kind.form == "choice":
         put_value(path, name)
     elif kind.model == "Distribution" or (name == "#number" and "lognormal" in _variants(field.kind)):
-        put_value(path, spread_example(name.removeprefix("#"), _middle(value_at(tree, path))))
+        put_value(path, spread_example(name.removeprefix("#"), _middle(value_at(form.tree, path))))
+    elif is_price(field):
+        put_value(path, price_example(form, path))
     else:
-        put_value(path, example_value(kind, tree, field.key))
+        put_value(path, example_value(kind, form.tree, field.key))
 
 
 def _middle(value: Any) -> float:

@@ -7,8 +7,9 @@ is seen; a value that the widget cannot show (a word where a number belongs) is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -43,8 +44,16 @@ def sync(key: str, value: Any) -> None:
         st.session_state[key] = value
 
 
-def draw_value(path: KeyPath, field: Field, kind: Kind, value: Any, *, title: str | None = None) -> None:
-    """The widget of a value of a plain kind; `title` in place of the key's label."""
+def draw_value(
+    path: KeyPath,
+    field: Field,
+    kind: Kind,
+    value: Any,
+    *,
+    title: str | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """The widget of a value of a plain kind; `title` in place of the key's label, `names` of some choices."""
     name = label(field.model, field.key) if title is None else title
     if value is not UNSET and not (kind.holds(value) and _fits(kind, value)):
         _as_text(path, field, name, value)
@@ -55,7 +64,7 @@ def draw_value(path: KeyPath, field: Field, kind: Kind, value: Any, *, title: st
         case "truth":
             _truth(path, field, name, value)
         case "choice":
-            _choice(path, field, kind, name, value)
+            _choice(path, field, kind, name, value, names)
         case "duration" | "rate" | "growth" | "tolerance":
             _with_unit(path, field, kind.form, name, value)
         case "date":
@@ -121,7 +130,7 @@ def _truth(path: KeyPath, field: Field, name: str, value: Any) -> None:
     st.checkbox(name, help=help_text(field), key=key, on_change=_write, args=(path, key, _plain))
 
 
-def _choice(path: KeyPath, field: Field, kind: Kind, name: str, value: Any) -> None:
+def _choice(path: KeyPath, field: Field, kind: Kind, name: str, value: Any, names: Mapping[str, str]) -> None:
     key = key_of(path)
     options = kind.options if value is UNSET or value in kind.options else (*kind.options, value)
     sync(key, None if value is UNSET else value)
@@ -129,7 +138,7 @@ def _choice(path: KeyPath, field: Field, kind: Kind, name: str, value: Any) -> N
         name,
         options,
         index=0 if field.needed and value is not UNSET else None,
-        format_func=lambda one: choice_word(field.key, one),
+        format_func=lambda one: names.get(one) or choice_word(field.key, one),
         placeholder=default_word(field),
         accept_new_options=kind.loose,
         help=help_text(field),

@@ -10,7 +10,8 @@ import streamlit as st
 from sim.ui.form_base import Form, draw_problems
 from sim.ui.form_examples import example, example_value, named_copy
 from sim.ui.form_fields import draw_value, key_of
-from sim.ui.form_kinds import Field, Kind
+from sim.ui.form_kinds import Field, Kind, field_of
+from sim.ui.form_prices import is_price, price_example
 from sim.ui.form_words import choice_word, help_text, label
 from sim.ui.language import catalogue, language, word
 from sim.ui.question_edits import UNSET, KeyPath, value_at
@@ -45,7 +46,7 @@ def draw_list(form: Form, path: KeyPath, field: Field, value: Any, draw: DrawMod
         return
     places = range(len(items))
     if len(items) > _AT_ONCE:
-        picked = chosen_entry(path, name, items)
+        picked = chosen_entry(form, path, name, items)
         places = range(picked, picked + 1)
     for place in places:
         with st.container(border=True):
@@ -57,7 +58,7 @@ def draw_list(form: Form, path: KeyPath, field: Field, value: Any, draw: DrawMod
         icon=":material/add:",
         key=key_of(path, ":add"),
         on_click=add_entry,
-        args=(path, field.kind.model),
+        args=(path, field.kind.model, form),
     )
 
 
@@ -66,8 +67,8 @@ def _one_of(key: str, name: str) -> str:
     return catalogue(language()).get(f"form.one_{key}", name)
 
 
-def chosen_entry(path: KeyPath, name: str, items: list[Any]) -> int:
-    """Which entry of a list is shown: picked in a box, the first at the beginning."""
+def chosen_entry(form: Form, path: KeyPath, name: str, items: list[Any]) -> int:
+    """Which entry of a list is shown: picked in a box, the first at the beginning; wrong ones are marked."""
     key = key_of(path, ":entry")
     picked = st.session_state.get(key, 0)
     # Set anew each time: the browser sends back the name that it shows, and entries may be renamed.
@@ -76,6 +77,7 @@ def chosen_entry(path: KeyPath, name: str, items: list[Any]) -> int:
     names = [
         f"{title} ({place + 1})" if titles.count(title) > 1 else title for place, title in enumerate(titles)
     ]
+    names = [f"{title} ⚠" if form.wrong_below((*path, place)) else title for place, title in enumerate(names)]
     return st.selectbox(
         name, range(len(items)), format_func=names.__getitem__, key=key, persist_state="session"
     )
@@ -111,10 +113,14 @@ def _items(path: KeyPath) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def add_entry(path: KeyPath, model: str) -> None:
-    """Append a new entry, with a name of its own where it has one, and show it."""
+def add_entry(path: KeyPath, model: str, form: Form | None = None) -> None:
+    """Append a new entry, with a name of its own where it has one, and show it; a price is the list price."""
     items = _items(path)
-    _with_new(path, items, named_copy(example(model, hand().tree), items))
+    made = example(model, hand().tree)
+    for key in made:
+        if form is not None and is_price(field_of(model, key)):
+            made[key] = price_example(form, (*path, len(items), key))
+    _with_new(path, items, named_copy(made, items))
 
 
 def copy_entry(path: KeyPath, place: int) -> None:

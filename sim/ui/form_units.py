@@ -24,10 +24,10 @@ USUAL: Mapping[str, str] = {"duration": "h", "rate": "day", "growth": "month", "
 """The unit that an empty field begins with."""
 
 _WRITTEN: Mapping[str, tuple[re.Pattern[str], str]] = {
-    "duration": (re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE), "{}{}"),
-    "rate": (re.compile(r"\s*(\d+(?:\.\d+)?)\s*/\s*([a-z]+)\s*", re.IGNORECASE), "{}/{}"),
+    "duration": (re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]+)\s*", re.IGNORECASE), "{}{}"),
+    "rate": (re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*/\s*([a-z]+)\s*", re.IGNORECASE), "{}/{}"),
     "growth": (re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*%\s*/\s*([a-z]+)\s*", re.IGNORECASE), "{}%/{}"),
-    "tolerance": (re.compile(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*"), "{}{}"),
+    "tolerance": (re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(%?)\s*"), "{}{}"),
 }
 _SAME = {
     "duration": {
@@ -46,7 +46,8 @@ _SAME = {
 def parted_unit(form: str, value: Any) -> tuple[float, str] | None:
     """The number and the unit of a text such as 4h or 6/day; None where it is not one number and one unit.
 
-    `1h 30min` and units that a form does not offer are left to be shown as text.
+    `1h 30min` and units that a form does not offer are left to be shown as text. A number below 0 keeps its
+    box: the loader says what is wrong with it.
     """
     text = f"{value:.12g}" if isinstance(value, int | float) else str(value)
     found = _WRITTEN[form][0].fullmatch(text)

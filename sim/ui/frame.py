@@ -10,6 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from sim.ui.address import put, walking
 from sim.ui.language import LANGUAGES, language, word
+from sim.ui.new_tab import let_links_open_in_new_tabs
 from sim.ui.routes import PAGES, script
 from sim.ui.watch import show_queue
 
@@ -51,6 +52,7 @@ def main() -> None:
         drawn = {} if phone else _menu(menu, shown, None)
         _switch(code)
         show_queue()
+        let_links_open_in_new_tabs()
     try:
         chosen.run()
     finally:

@@ -11,6 +11,7 @@ import os
 import secrets
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -35,6 +36,9 @@ REMEMBERED = 40
 
 DOCUMENTS = 12
 """Of these, how many with their documents; the others point to their folder."""
+
+LOOKING_S = 3.0
+"""Seconds after its last look at a command for which a window counts as one that follows it."""
 
 MANY_RUNS = frozenset({"commit", "compare", "recommend", "sensitivity", "stepup", "sweep"})
 """Commands that spread their runs over processes and tell their progress."""
@@ -81,6 +85,14 @@ class Job:
     run: ChildRun
     short: bool = False
     """Seconds of work: it makes one run or none."""
+    _looks: dict[str, float] = field(default_factory=dict, compare=False, repr=False)
+    """Window -> when it looked last, by the clock of `monotonic`."""
+
+    def others(self, window: str) -> int:
+        """Note that a window looks at the command now; how many other ones have done so just before."""
+        now = time.monotonic()
+        self._looks[window] = now
+        return sum(now - when < LOOKING_S for one, when in list(self._looks.items()) if one != window)
 
 
 @dataclass(slots=True)

@@ -6,12 +6,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sim.experiments.wording import DASH, count, share
+from sim.experiments.wording import DASH, count, share, sureness
 from sim.metrics import METRICS
 from sim.ui.amounts import UNKNOWN
 from sim.ui.language import language, word
 
-__all__ = ["cell", "difference", "figure", "metric_help", "metric_name", "named", "of_limits", "unit_of"]
+__all__ = [
+    "cell",
+    "confidence",
+    "difference",
+    "figure",
+    "metric_help",
+    "metric_name",
+    "named",
+    "of_limits",
+    "unit_of",
+]
 
 _KEY = re.compile(r"\b(" + "|".join(METRICS) + r")\b")
 
@@ -87,6 +97,11 @@ def figure(number: float | None, unit: str, like: float | None = None) -> str:
         return f"{round(number, 2) + 0.0:,.2f}"
     text = count(number)
     return UNKNOWN if text == DASH else f"{text} {word_of_unit(unit)}"
+
+
+def confidence(value: float | None) -> str:
+    """How sure a choice is, as the command line says it: `97 %`, `99.5 %`, never quite certain."""
+    return word("compare.unknown") if value is None else sureness(value).replace("above", ">")
 
 
 def cell(mean: float | None, low: float | None, high: float | None, unit: str) -> str:

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from sim.errors import FleetsimError
 from sim.ui.language import word
 from sim.ui.safe import literal
+from sim.ui.told_rules import error_told
 
 __all__ = ["pick", "show_part"]
 
@@ -37,7 +38,7 @@ def show_part(page: str, parts: Mapping[str, Callable[[T], None]], subject: T) -
     try:
         parts[picked or first](subject)
     except FleetsimError as error:
-        st.error(literal(str(error)))
+        st.error(literal(error_told(error)))
 
 
 def pick(place: DeltaGenerator, text: str, names: Sequence[S], key: str, *, helped: bool = False) -> S:

@@ -13,6 +13,7 @@ from sim.ui.question_result import show_result
 from sim.ui.question_take import show_changes
 from sim.ui.safe import literal
 from sim.ui.state import Hand, hand
+from sim.ui.told_rules import rule_sentence
 
 __all__ = ["show"]
 
@@ -63,7 +64,7 @@ def _mistakes(found: Hand) -> None:
         where = place(path, found.tree) if path else ""
         line = f":{problem.line}" if problem.line and not found.edited else ""
         at = f"{problem.file or ''}{line}" if not found.edited else ""
-        text = ": ".join(filter(None, (at, where, problem.rule)))
+        text = rule_sentence(problem.rule, ": ".join(filter(None, (at, where))))
         value = "" if problem.value is None else word("form.found", value=problem.value)
         known = "" if not problem.known else word("form.known", names=", ".join(problem.known[:12]))
-        st.markdown(f"- {literal(' '.join(filter(None, (f'{text}.', value, known))))}")
+        st.markdown(f"- {literal(' '.join(filter(None, (text, value, known))))}")

@@ -15,10 +15,14 @@ from sim.ui.form_lists import add_entry, chosen_entry, entry_buttons
 from sim.ui.form_words import choice_word, label
 from sim.ui.language import say, word
 from sim.ui.question_edits import value_at
+from sim.ui.question_prices import offer_prices
 from sim.ui.safe import literal
 from sim.ui.state import Hand, put_tree
 
 __all__ = ["PARTS", "draw_part"]
+
+LEASES_WIDTH = 400
+"""Pixels: two leases of one strategy stand in a row, and the table would cut the second."""
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "strategies": ("strategies",),
@@ -44,6 +48,7 @@ def draw_part(form: Form, found: Hand, part: str) -> None:
         draw_model(form, ("workload",), "Workload")
     elif part == "general":
         draw_model(form, (), "Scenario", PARTS[part])
+        offer_prices(form)
     else:
         for key in PARTS[part]:
             draw_field(form, (key,), field_of("Scenario", key))
@@ -61,10 +66,14 @@ def _strategies(form: Form) -> None:
             word("question.add_strategy"), on_click=add_entry, args=(path, "Strategy"), key="f:strategies:add"
         )
         return
-    st.dataframe([_row(item) for item in items], hide_index=True)
+    st.dataframe(
+        [_row(item) for item in items],
+        hide_index=True,
+        column_config={label("Strategy", "leases"): st.column_config.Column(width=LEASES_WIDTH)},
+    )
     left, right = st.columns((2, 1), vertical_alignment="bottom")
     with left:
-        picked = chosen_entry(path, word("question.strategy"), items)
+        picked = chosen_entry(form, path, word("question.strategy"), items)
     with right:
         st.button(
             word("question.add_strategy"),
@@ -76,6 +85,7 @@ def _strategies(form: Form) -> None:
     draw_problems(form, (*path, picked))
     draw_model(form, (*path, picked), "Strategy")
     entry_buttons(path, picked, items, word("form.one_strategies"))
+    offer_prices(form)
 
 
 def _row(strategy: object) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import streamlit as st
@@ -11,9 +12,9 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from sim.errors import FleetsimError, InputError
 from sim.load_tree import LARGEST_FILE
 from sim.ui.language import catalogue, say, word
-from sim.ui.question_store import file_of, keep_uploaded, shipped
+from sim.ui.question_store import file_of, keep_uploaded, kept_at, shipped, uploaded
 from sim.ui.safe import literal
-from sim.ui.state import Hand, open_question, start_of
+from sim.ui.state import Hand, hand, open_question, start_of
 
 __all__ = ["LARGEST_OTHER", "pick"]
 
@@ -25,9 +26,7 @@ _MOST_FILES = 10
 
 def pick(found: Hand) -> None:
     """The box with the questions, and the place to upload one."""
-    names = list(shipped())
-    if found.name not in names:
-        names.append(found.name)
+    names = list(dict.fromkeys((*shipped(), *uploaded(), found.name)))
     titles = _told_apart({name: _title(name) for name in names})
     key = "question-pick"
     if st.session_state.get(key) != found.name:
@@ -46,12 +45,15 @@ def _told_apart(titles: dict[str, str]) -> dict[str, str]:
 
 
 def _open(key: str) -> None:
-    if st.session_state[key] is not None:
-        open_question(st.session_state[key])
+    if st.session_state[key] is None:
+        return
+    if hand().edited:
+        st.toast(say("question.edits_left"), icon=":material/undo:", duration="long")
+    open_question(st.session_state[key])
 
 
 def _title(name: str) -> str:
-    """The question's own name; the file's where it cannot be read."""
+    """The question's own name; the file's where it cannot be read. One of the user's with its date."""
     file = file_of(name)
     try:
         title = None if file is None else start_of(file).get("name")
@@ -60,7 +62,10 @@ def _title(name: str) -> str:
     title = str(title) if isinstance(title, str) and title else name
     if title == catalogue("en").get(f"shipped.{name}"):
         title = word(f"shipped.{name}")  # as it came along; a user's own words are never translated
-    return word("question.uploaded", name=title) if name.startswith("own-") else title
+    if not name.startswith("own-"):
+        return title
+    when = datetime.fromtimestamp(kept_at(name)).astimezone()  # of the server's machine, as in Runs
+    return word("question.uploaded", name=title, when=f"{when:%Y-%m-%d %H:%M}")
 
 
 def _upload() -> None:

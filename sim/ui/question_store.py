@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import re
 import shutil
 import uuid
@@ -30,10 +31,13 @@ __all__ = [
     "file_of",
     "keep_edited",
     "keep_uploaded",
+    "kept_at",
     "named_files",
     "shipped",
     "shown_problem",
+    "start_of_edited",
     "start_tree",
+    "uploaded",
 ]
 
 SCENARIOS = Path("scenarios")
@@ -44,10 +48,16 @@ FIRST = "four-to-eight"
 MOST_EDITED = 200
 """Edited questions that stay on disk; an address makes its own again."""
 
+MOST_LISTED = 20
+"""Uploaded questions of the list; older ones are found by their address, and by their runs."""
+
 _OWN = re.compile(r"own-[0-9a-f]{16}")
+_EDITED = re.compile(r"edit-[0-9a-f]{16}")
 _PART = re.compile(r"\w[\w .()-]{0,99}")
 _MARK = "scenario.txt"
 """Holds the name of the scenario among uploaded files."""
+_START = ".start"
+"""In the folder of an edited question: the name of the one that was edited. No upload has such a name."""
 _MOST_BASES = 20
 
 
@@ -71,6 +81,28 @@ def file_of(name: str) -> Path | None:
         return None
     file = (folder / _MARK).read_text(encoding="utf-8").strip()
     return folder / file if _PART.fullmatch(file) and (folder / file).is_file() else None
+
+
+def uploaded() -> tuple[str, ...]:
+    """Questions of one's own, the newest first."""
+    found = [folder.name for folder in QUESTIONS.glob("own-*") if file_of(folder.name) is not None]
+    return tuple(sorted(found, key=lambda name: (-kept_at(name), name))[:MOST_LISTED])
+
+
+def kept_at(name: str) -> float:
+    """When a question of one's own was last uploaded or made, seconds since 1970."""
+    return (QUESTIONS / name).stat().st_mtime
+
+
+def start_of_edited(file: Path) -> str:
+    """The name of the question from which an edited one was made; empty where that is not known.
+
+    `file` is what `keep_edited` returned, in this visit or an earlier one.
+    """
+    mark = QUESTIONS / file.parent.name / _START
+    if _EDITED.fullmatch(file.parent.name) is None or not mark.is_file():
+        return ""
+    return mark.read_text(encoding="utf-8").strip()
 
 
 def start_tree(file: Path) -> Tree:
@@ -132,14 +164,18 @@ def _mentioned(tree: Tree) -> Iterator[tuple[str, str]]:
             yield key, name
 
 
-def keep_edited(text: str, tree: Tree, home: Path) -> Path:
-    """The file of an edited question, with what it names beside it; written where it is not there yet."""
+def keep_edited(text: str, tree: Tree, home: Path, start: str = "") -> Path:
+    """The file of an edited question, with what it names beside it; written where it is not there yet.
+
+    `start` is the name of the question that was edited, so that a run of this one finds back to it.
+    """
     names = named_files(tree, home)
     contents = {name: (home / name).read_bytes() for name in names if (home / name).is_file()}
     folder = QUESTIONS / f"edit-{_digest({'scenario.yaml': text.encode(), **contents})}"
     if not (folder / "scenario.yaml").is_file():
         _forget_old()
-        _write(folder, {**contents, "scenario.yaml": text.encode()})
+        mark = {_START: start.encode()} if start else {}
+        _write(folder, {**contents, **mark, "scenario.yaml": text.encode()})
     return folder / "scenario.yaml"
 
 
@@ -166,6 +202,7 @@ def keep_uploaded(scenario: str, files: Mapping[str, bytes]) -> str:
     whole = {**files, _MARK: scenario.encode()}
     name = f"own-{_digest(whole)}"
     _write(QUESTIONS / name, whole)
+    os.utime(QUESTIONS / name)  # one that was there already is the newest again
     return name
 
 

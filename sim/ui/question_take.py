@@ -60,9 +60,19 @@ def _text(found: Hand) -> str:
     return found.text
 
 
+def _stem(found: Hand) -> str:
+    """What the file is called: one of the user's own by its name, not by its digest."""
+    from sim.experiments.files import slug  # takes half a second to import
+
+    name, title = found.name, found.tree.get("name")
+    if name.startswith("own-") and isinstance(title, str) and title:
+        name = slug(title)
+    return f"{name}-edited" if found.edited else name
+
+
 def _downloads(found: Hand) -> None:
     """The question as a file that loads again, and the files that it names."""
-    stem = found.name if not found.edited else f"{found.name}-edited"
+    stem = _stem(found)
     st.download_button(
         word("question.download"),
         _text(found),

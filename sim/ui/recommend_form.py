@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sim.decisions.policies import POLICIES
 from sim.load import Question
+from sim.model.lease import Lease
 from sim.ui.finance_plans import plan_name
 from sim.ui.language import word
 from sim.ui.names import offer_name, policy_name
@@ -16,41 +20,12 @@ __all__ = ["ask_space", "recommend_words"]
 
 def ask_space(draft: Draft, opened: bool) -> list[str]:
     """What is searched."""
-    question = draft.question
-    leases = [lease for strategy in question.scenario.strategies for lease in strategy.leases]
-    offers = list(question.catalog.offers)
-    own = list(dict.fromkeys(lease.offer for lease in leases if lease.offer in offers))
-    plans = sorted({plan for offer in question.catalog.offers.values() for plan in offer.plans})
-    most = max([8, *(_cards(question, lease.offer) * lease.count for lease in leases)])
+    leases = [lease for strategy in draft.question.scenario.strategies for lease in strategy.leases]
     with st.expander(word("sensitivity.what"), expanded=opened):
         left, right = st.columns(2)
-        low, high = left.slider(
-            word("sensitivity.cards"),
-            1,
-            max(64, most),
-            (1, min(most, 64)),
-            key="recommend_cards",
-            help=word("sensitivity.cards_help"),
-            persist_state="session",
-        )
-        picked = right.multiselect(
-            word("sensitivity.offers"),
-            offers,
-            default=own,
-            format_func=lambda one: offer_name(question.catalog.offers[one]),
-            key=f"recommend_offers_{draft.file}",
-            placeholder=word("form.choose"),
-            persist_state="session",
-        )
-        paid = left.multiselect(
-            word("sensitivity.plans"),
-            plans,
-            default=sorted({lease.plan for lease in leases if lease.plan in plans}),
-            format_func=plan_name,
-            key=f"recommend_plans_{draft.file}",
-            placeholder=word("form.choose"),
-            persist_state="session",
-        )
+        cards = _cards(draft.question, leases, left)
+        offers = _offers(draft, leases, right)
+        plans = _plans(draft, leases, left)
         burst = right.selectbox(
             word("sensitivity.burst"),
             ("as-is", "none", "only"),
@@ -67,7 +42,7 @@ def ask_space(draft: Draft, opened: bool) -> list[str]:
             help=word("sensitivity.policies_help"),
             persist_state="session",
         )
-        confidence = right.slider(
+        sure = right.slider(
             word("sensitivity.confidence"),
             80,
             99,
@@ -76,7 +51,48 @@ def ask_space(draft: Draft, opened: bool) -> list[str]:
             help=word("sensitivity.confidence_help"),
             persist_state="session",
         )
-    return recommend_words(str(draft.file), (low, high), picked, paid, policies, burst or "as-is", confidence)
+    return recommend_words(str(draft.file), cards, offers, plans, policies, burst or "as-is", sure)
+
+
+def _cards(question: Question, leases: Sequence[Lease], place: DeltaGenerator) -> tuple[int, int]:
+    """The fewest and the most cards."""
+    most = max([8, *(_each(question, lease.offer) * lease.count for lease in leases)])
+    low, high = place.slider(
+        word("sensitivity.cards"),
+        1,
+        max(64, most),
+        (1, min(most, 64)),
+        key="recommend_cards",
+        help=word("sensitivity.cards_help"),
+        persist_state="session",
+    )
+    return low, high
+
+
+def _offers(draft: Draft, leases: Sequence[Lease], place: DeltaGenerator) -> list[str]:
+    known = draft.question.catalog.offers
+    return place.multiselect(
+        word("sensitivity.offers"),
+        list(known),
+        default=list(dict.fromkeys(lease.offer for lease in leases if lease.offer in known)),
+        format_func=lambda one: offer_name(known[one]),
+        key=f"recommend_offers_{draft.file}",
+        placeholder=word("form.choose"),
+        persist_state="session",
+    )
+
+
+def _plans(draft: Draft, leases: Sequence[Lease], place: DeltaGenerator) -> list[str]:
+    known = sorted({plan for offer in draft.question.catalog.offers.values() for plan in offer.plans})
+    return place.multiselect(
+        word("sensitivity.plans"),
+        known,
+        default=sorted({lease.plan for lease in leases if lease.plan in known}),
+        format_func=plan_name,
+        key=f"recommend_plans_{draft.file}",
+        placeholder=word("form.choose"),
+        persist_state="session",
+    )
 
 
 def recommend_words(
@@ -97,6 +113,6 @@ def recommend_words(
     return [*words, "--format", "json"]
 
 
-def _cards(question: Question, offer: str) -> int:
+def _each(question: Question, offer: str) -> int:
     found = question.catalog.offers.get(offer)
     return 1 if found is None else found.gpus_per_unit

@@ -6,24 +6,31 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from sim.ui.amounts import hours, money, number, share
-from sim.ui.charts import PALETTE, show_chart
-from sim.ui.finance_plans import sentence_gap
-from sim.ui.language import say, word
-from sim.ui.names import fleet_name
+from sim.load import Question
+from sim.ui.amounts import hours, number, share
+from sim.ui.cautions import assumed, show_cautions, show_too_short, too_short
+from sim.ui.finance_plans import plan_name, sentence_gap
+from sim.ui.language import question_name, say, word
+from sim.ui.metric_words import figure
+from sim.ui.names import burst_name, fleet_names
 from sim.ui.recommend_form import ask_space
+from sim.ui.recommend_pareto import show_pareto
 from sim.ui.state import Draft
 from sim.ui.study_form import origin, result_of, start_button
-from sim.ui.told import told
+from sim.ui.told import in_words
+from sim.units import HOUR
 
-__all__ = ["options_frame", "pareto_frame", "show_recommendation"]
+__all__ = ["options_frame", "show_recommendation"]
 
-OPTION_WIDTH, WHY_WIDTH = 280, 400
+OPTION_WIDTH, WHY_WIDTH = 350, 400
 """Pixels: left to itself the table gives all room to the names and cuts the reasons."""
+
+NOTICED_H = 0.05 / 60
+"""Hours, three seconds: a shorter wait is written as none."""
 
 MARKS = {"chosen": "★", "dearer": "¥", "too slow": "…", "does not fit": "×", "too small": "×", "unsure": "?"}
 
@@ -32,20 +39,50 @@ def show_recommendation(draft: Draft) -> None:
     """Draw the part of the page."""
     found = result_of(draft, "recommend", "recommendation")
     words = ask_space(draft, found is None)
-    title = word("sensitivity.title_recommend", name=draft.question.scenario.name)
+    title = word("sensitivity.title_recommend", name=question_name(draft.question.scenario.name))
     start_button("recommend", title, words, word("sensitivity.search"), "sensitivity.no_search", found)
     if found is None:
         return
     document = found.document
-    names = {option["strategy"]: fleet_name(option, draft.question.catalog) for option in document["options"]}
-    _sentence(document, names)
+    names = fleet_names(document["options"], draft.question.catalog)
+    compared = document["comparison"]
+    beyond = _outlasting(draft.question, document)
+    _sentence(document, names, doubtful=bool(beyond) or too_short(compared))
+    show_too_short(compared, names, beyond)
+    show_cautions(compared, names)
     _near(document)
-    _pareto(document, names)
-    _options(document, names)
+    short = fleet_names(document["options"], draft.question.catalog, short=True)
+    show_pareto(document, short)
+    _options(document, short)
+    bursts = dict.fromkeys(burst_name(option, draft.question.catalog) for option in document["options"])
+    if any(bursts):
+        known = word("sensitivity.name_gap").join(filter(None, bursts))
+        st.caption(say("sensitivity.by_the_hour", names=known))
+    if "assumptions" in compared:  # the trimmed document of the worked example has none
+        assumed(compared["assumptions"])
     st.caption(origin(found))
 
 
-def _sentence(document: Mapping[str, Any], names: Mapping[str, str]) -> None:
+def _outlasting(question: Question, document: Mapping[str, Any]) -> str:
+    """That other plans bind for longer than the time simulated: they may not even have been run."""
+    from sim.experiments.outlasting import outlasting
+
+    chosen = document["recommendation"]
+    if chosen is None:
+        return ""
+    searched = {option["plan"] for option in document["options"]} - {chosen["plan"]}
+    plans = outlasting(searched, question.scenario.horizon_us)
+    if not plans:
+        return ""
+    return say(
+        "sensitivity.plans_outlast",
+        time=hours(question.scenario.horizon_us / HOUR),
+        plans=word("sensitivity.comma").join(map(plan_name, plans)),
+    )
+
+
+def _sentence(document: Mapping[str, Any], names: Mapping[str, str], *, doubtful: bool) -> None:
+    """The fleet to rent; `doubtful` where the time is too short to compare plans in."""
     chosen = document["recommendation"]
     if chosen is None:
         st.warning(say("sensitivity.none_meets"), icon=":material/report:")
@@ -53,16 +90,22 @@ def _sentence(document: Mapping[str, Any], names: Mapping[str, str]) -> None:
     metrics = document["comparison"]["strategies"][0]["metrics"]
     wait = metrics["wait_p95_h"]["mean"]
     text = say(
-        "sensitivity.rent",
+        "sensitivity.rent_no_wait" if _is_none(wait) else "sensitivity.rent",
         name=names[chosen["strategy"]],
-        cost=money(metrics["committed_cost_cny"]["mean"]),
-        wait=hours(wait) if wait is not None else word("sensitivity.no_wait"),
+        cost=figure(metrics["committed_cost_cny"]["mean"], "CNY"),
+        wait=figure(wait, "h"),
     )
     sure = "sensitivity.sure" if document["sure"] else "sensitivity.in_doubt"
-    st.success(
-        text + sentence_gap() + say(sure, confidence=share(document["confidence"], 0)),
-        icon=":material/task_alt:",
-    )
+    text += sentence_gap() + say(sure, confidence=share(document["confidence"], 0))
+    if doubtful:
+        st.warning(text, icon=":material/help:")
+    else:
+        st.success(text, icon=":material/task_alt:")
+
+
+def _is_none(wait_h: float | None) -> bool:
+    """Whether a wait, or a change of it, is none that a person would notice."""
+    return wait_h is None or abs(wait_h) < NOTICED_H
 
 
 def _near(document: Mapping[str, Any]) -> None:
@@ -70,16 +113,7 @@ def _near(document: Mapping[str, Any]) -> None:
     one, two, three = st.columns(3)
     more = document["marginal"]
     if more is not None:
-        wait = more["wait_p95_h"]["mean"]
-        one.metric(
-            word("sensitivity.marginal"),
-            money(more["committed_cost_cny"]["mean"]),
-            help=word("sensitivity.marginal_help"),
-            delta=None if wait is None else word("sensitivity.wait_change", change=f"{wait:+,.1f}"),
-            # The text begins with a word in Chinese, so the sign is told apart here.
-            delta_color="green" if wait is not None and wait < 0 else "red",
-            delta_arrow="down" if wait is not None and wait < 0 else "up",
-        )
+        _marginal(one, more)
     room = document["headroom"]
     if room is not None:
         two.metric(
@@ -93,107 +127,38 @@ def _near(document: Mapping[str, Any]) -> None:
             else word("sensitivity.misses_at", number=f"{room['misses']:.3g}"),
         )
     runs = document["runs"]
-    saved = 1 - runs["simulated"] / runs["brute_force"] if runs["brute_force"] else None
+    saved = 1 - runs["simulated"] / runs["brute_force"] if runs["brute_force"] else 0.0
     three.metric(
         word("sensitivity.runs"),
         number(runs["simulated"]),
         help=word("sensitivity.runs_help"),
         delta_color="off",
-        delta=word("sensitivity.saved", all=number(runs["brute_force"]), part=share(saved, 0)),
+        # Few options that are hard to tell apart take more runs than all of them alike would.
+        delta=word("sensitivity.saved", all=number(runs["brute_force"]), part=share(saved, 0))
+        if saved > 0
+        else None,
         delta_arrow="off",
     )
 
 
-def pareto_frame(
-    document: Mapping[str, Any], names: Mapping[str, str] = MappingProxyType({})
-) -> pd.DataFrame:
-    """Money and wait of the options that were run to compare, and which of them nothing beats in both.
-
-    `names` says what an option is called on the page.
-    """
-    best = set(document["pareto"])
-    chosen = (document["recommendation"] or {}).get("strategy")
-    rows = []
-    for one in document["comparison"]["strategies"]:
-        cost, wait = one["metrics"]["committed_cost_cny"], one["metrics"]["wait_p95_h"]
-        if cost["mean"] is None or wait["mean"] is None:
-            continue
-        kind = "chosen" if one["name"] == chosen else "front" if one["name"] in best else "beaten"
-        rows.append(
-            {
-                "name": names.get(one["name"], one["name"]),
-                "cost": cost["mean"],
-                "wait": wait["mean"],
-                "low": wait["low"],
-                "high": wait["high"],
-                "kind": word(f"sensitivity.kind_{kind}"),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _pareto(document: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    frame = pareto_frame(document, names)
-    if frame.empty:
-        return
-    st.subheader(say("sensitivity.pareto"))
-    st.caption(say("sensitivity.pareto_note"))
-    if document["pareto"]:
-        st.markdown(
-            say(
-                "sensitivity.front",
-                names=word("sensitivity.name_gap").join(names[one] for one in document["pareto"]),
-            )
-        )
-    headings = {
-        "name": word("sensitivity.option"),
-        "cost": word("sensitivity.axis_cost"),
-        "wait": word("sensitivity.axis_wait"),
-        "low": word("steps.low"),
-        "high": word("steps.high"),
-        "kind": word("sensitivity.result"),
-    }
-    kinds = [word(f"sensitivity.kind_{kind}") for kind in ("chosen", "front", "beaten")]
-    tips = [
-        alt.Tooltip("name:N", title=headings["name"]),
-        alt.Tooltip("cost:Q", title=headings["cost"], format=",.0f"),
-        alt.Tooltip("wait:Q", title=headings["wait"], format=",.2f"),
-        alt.Tooltip("kind:N", title=headings["kind"]),
-    ]
-    x = alt.X(
-        "cost:Q",
-        title=headings["cost"],
-        scale=alt.Scale(zero=False),
-        axis=alt.Axis(format=",.0f", labelOverlap=True),
+def _marginal(place: DeltaGenerator, more: Mapping[str, Any]) -> None:
+    """What a unit more costs, and what it does to the wait: green where it is shorter, red where longer."""
+    wait = more["wait_p95_h"]["mean"]
+    same = _is_none(wait)
+    change = (
+        word("sensitivity.wait_same")
+        if same
+        else word("sensitivity.wait_change", change=f"{'+' if wait > 0 else ''}{figure(wait, 'h')}")
     )
-    base = alt.Chart(frame).encode(x=x, tooltip=tips)
-    bars = base.mark_rule(color="#7F7F7F").encode(y=alt.Y("low:Q", title=headings["wait"]), y2="high:Q")
-    points = base.mark_point(filled=True, size=130, opacity=1).encode(
-        y=alt.Y("wait:Q", title=headings["wait"]),
-        color=alt.Color(
-            "kind:N",
-            scale=alt.Scale(domain=kinds, range=[PALETTE[1], PALETTE[0], PALETTE[7]]),
-            legend=alt.Legend(orient="top", title=None, labelLimit=0),
-        ),
-        shape=alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=["diamond", "circle", "cross"])),
+    place.metric(
+        word("sensitivity.marginal"),
+        figure(more["committed_cost_cny"]["mean"], "CNY"),
+        help=word("sensitivity.marginal_help"),
+        delta=None if wait is None else change,
+        # The text begins with a word in Chinese, so the sign is told apart here.
+        delta_color="off" if same else "green" if wait < 0 else "red",
+        delta_arrow="off" if same else "down" if wait < 0 else "up",
     )
-    chart = alt.layer(bars, points).properties(height=340)
-    limit = next((one for one in document["comparison"]["target"] if one["metric"] == "wait_p95_h"), None)
-    if limit is not None:
-        line = pd.DataFrame(
-            {"y": [limit["limit"]], "what": [word("steps.limit", hours=number(limit["limit"], 1))]}
-        )
-        rule = (
-            alt.Chart(line)
-            .mark_rule(color=PALETTE[2], strokeDash=[6, 3], strokeWidth=2)
-            .encode(y=alt.Y("y:Q"), tooltip=alt.Tooltip("what:N", title=" "))
-        )
-        text = alt.Chart(line).mark_text(
-            align="right", baseline="bottom", dy=-3, color=PALETTE[2], fontSize=12
-        )
-        named = text.encode(y="y:Q", x=alt.value("width"), text="what:N")
-        chart = alt.layer(bars, points, rule, named).properties(height=340)
-    show_chart(chart, "pareto", frame.rename(columns=headings), word("sensitivity.pareto"))
 
 
 def options_frame(
@@ -218,9 +183,9 @@ def options_frame(
                 " ": MARKS.get(option["status"], ""),
                 word("sensitivity.option"): names.get(option["strategy"], option["strategy"]),
                 word("sensitivity.cards_column"): option["cards"],
-                word("sensitivity.committed"): money(option["committed_cost_cny"]),
+                word("sensitivity.committed"): figure(option["committed_cost_cny"], "CNY"),
                 word("sensitivity.result"): word(f"sensitivity.status_{option['status'].replace(' ', '_')}"),
-                word("sensitivity.why"): told(option["reason"], names),
+                word("sensitivity.why"): in_words(option["reason"], names),
                 word("sensitivity.runs_column"): number(option["replications"])
                 if option["replications"]
                 else "–",

@@ -14,8 +14,9 @@ from sim.experiments.statistics import Interval
 from sim.experiments.stored import StoredRun
 from sim.ui.form_words import place, shown_value
 from sim.ui.language import catalogue, language, say, word
-from sim.ui.metric_words import cell, difference, metric_help, metric_name
+from sim.ui.metric_words import cell, confidence, difference, metric_help, metric_name
 from sim.ui.question_edits import UNSET
+from sim.ui.question_result import listed
 from sim.ui.safe import literal
 
 __all__ = ["key_words", "show_diff"]
@@ -61,15 +62,20 @@ def _decisions(found: RunDiff) -> None:
             st.markdown(f"**{say(f'runs.{name}')}**")
             st.markdown(literal(decision.strategy or word("runs.none_recommended")))
             if decision.confidence is not None:
-                st.caption(say("runs.sure", share=f"{100 * decision.confidence:.1f}"))
+                st.caption(say("runs.sure", share=confidence(decision.confidence)))
     for names, key in ((found.only_before, "only_before"), (found.only_after, "only_after")):
         if names:
-            st.caption(say(f"runs.{key}", names=", ".join(names)))
+            st.caption(say(f"runs.{key}", names=listed(names)))
 
 
 def _results(found: RunDiff) -> None:
+    if len(found.only_before) == len(found.before.strategies):
+        st.subheader(say("runs.results_title"))
+        st.warning(say("runs.nothing_in_common"), icon=":material/compare_arrows:")
+        return
     st.subheader(say("runs.results", number=len(found.results)))
-    st.caption(say("runs.results_text", same=found.same_metrics))
+    text = "runs.results_text" if found.results else "runs.same_results"
+    st.caption(say(text, same=f"{found.same_metrics:,}"))
     if not found.results:
         return
     everything = len(found.results) > SHOWN and st.toggle(word("runs.all_results"), key="runs-all-results")

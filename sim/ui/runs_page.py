@@ -13,12 +13,14 @@ from sim.experiments.run_list import COMPARISONS, Listed, runs_below
 from sim.experiments.run_removal import delete, kept_runs, removable
 from sim.ui.address import put
 from sim.ui.jobs import OUT
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.opened import made, opened
 from sim.ui.question_result import go_to
 from sim.ui.run_downloads import downloads, files_zip
+from sim.ui.run_question import question_parts
 from sim.ui.runs_diff import show_diff
 from sim.ui.safe import RUN_NAME, literal
+from sim.ui.shown import take_over
 
 __all__ = ["show"]
 
@@ -31,6 +33,10 @@ def show() -> None:
     st.title(say("runs.title"))
     if "runs-said" in st.session_state:
         st.success(literal(st.session_state.pop("runs-said")))
+    take_over()  # else it would take the place of the run that is opened here
+    named = str(st.query_params.get("run", ""))
+    if named and not (RUN_NAME.fullmatch(named) and (OUT / named).is_dir()):
+        st.warning(say("runs.gone"), icon=":material/link_off:")
     found = _listed()
     if not found:
         st.info(say("runs.nothing"))
@@ -58,7 +64,7 @@ def _name(run: Listed) -> str:
 def _table(found: Sequence[Listed]) -> None:
     rows = [
         {
-            word("runs.scenario"): run.scenario,
+            word("runs.scenario"): question_name(run.scenario),
             word("runs.kind"): _kind(run.kind),
             word("runs.finished"): _finished(run.finished),
             word("runs.replications"): run.replications,
@@ -80,7 +86,7 @@ def _one(found: Sequence[Listed]) -> None:
     openable = run.kind in COMPARISONS and run.state == "whole"
     if openable:
         if st.button(word("runs.open"), type="primary", icon=":material/folder_open:", key="runs-open"):
-            go_to("compare", run=_name(run))
+            go_to("compare", run=_name(run), **question_parts(_name(run)))
         downloads(run.folder, "runs")
     elif run.state != "damaged":
         st.download_button(
@@ -167,7 +173,7 @@ def _pick(found: Sequence[Listed], label: str, key: str, first: str) -> Listed |
 
 
 def _title(run: Listed) -> str:
-    return f"{run.scenario} · {_kind(run.kind)} · {_finished(run.finished)} · {run.id}"
+    return f"{question_name(run.scenario)} · {_kind(run.kind)} · {_finished(run.finished)} · {run.id}"
 
 
 def _kind(kind: str) -> str:

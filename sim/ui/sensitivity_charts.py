@@ -53,73 +53,78 @@ def tornado_frame(document: Mapping[str, Any], view: str, names: Mapping[str, st
 def tornado_chart(frame: pd.DataFrame, base: float, metric: str, view: str) -> tuple[Drawn, dict[str, str]]:
     """Bars from the base to each end; a mark where another strategy would be rented there."""
     times = 100 if METRICS[metric].unit == "share" else 1
-    axis = word(f"sensitivity.axis_{view}", metric=metric_name(metric), unit=unit_of(metric) or "–")
     headings = {
         "input": word("sensitivity.input"),
         "end": word("sensitivity.end"),
         "at": word("sensitivity.at"),
-        "value": axis,
+        "value": word(f"sensitivity.axis_{view}", metric=metric_name(metric), unit=unit_of(metric) or "–"),
         "decision": word("sensitivity.then"),
     }
     shown = frame.assign(
         base=base * times, turned=frame["changes"].map({True: word("sensitivity.turned"), False: ""})
     )
-    ends = [word("sensitivity.end_low"), word("sensitivity.end_high")]
-    order = list(dict.fromkeys(shown["input"]))
-    y = alt.Y("input:N", sort=order, title=None, axis=alt.Axis(labelLimit=200))
-    offset = alt.YOffset("end:N", scale=alt.Scale(domain=ends))
-    tips = [
-        alt.Tooltip("input:N", title=headings["input"]),
-        alt.Tooltip("end:N", title=headings["end"]),
-        alt.Tooltip("at:Q", title=headings["at"], format=".4~g"),
-        alt.Tooltip("value:Q", title=headings["value"], format=",.1f"),
-        alt.Tooltip("decision:N", title=headings["decision"]),
-    ]
+    layers = [_ends(shown, headings)]
+    turned = shown[shown["changes"]]
+    if len(turned):
+        layers.append(_turned(turned, shown, headings))
+    layers.append(_rule(base * times, color="#7F7F7F", strokeWidth=2))
+    if view == "difference":
+        layers.append(_rule(0.0, color=PALETTE[2], strokeDash=[6, 3], strokeWidth=2))
+    return alt.layer(*layers).properties(height=alt.Step(20)), headings
+
+
+def _ends(shown: pd.DataFrame, headings: Mapping[str, str]) -> alt.Chart:
+    """Two bars an input, one for each end of its range."""
     legend = alt.Legend(orient="top", title=None, labelLimit=0, columns=alt.ExprRef(NARROW))
-    x = alt.X(
-        "value:Q", title=axis, scale=alt.Scale(zero=False), axis=alt.Axis(format=",.0f", labelOverlap=True)
-    )
-    bars = (
+    scale = alt.Scale(domain=_end_names(), range=[PALETTE[5], PALETTE[0]])
+    bars: alt.Chart = (
         alt.Chart(shown)
         .mark_bar()
+        .encode(**_places(shown, headings), x2="base:Q", color=alt.Color("end:N", scale=scale, legend=legend))
+    )
+    return bars
+
+
+def _turned(turned: pd.DataFrame, shown: pd.DataFrame, headings: Mapping[str, str]) -> alt.Chart:
+    """A mark at each end where the decision is another one."""
+    legend = alt.Legend(orient="bottom", title=None, labelLimit=0)
+    marks: alt.Chart = (
+        alt.Chart(turned)
+        .mark_point(filled=True, size=90, opacity=1)
         .encode(
-            x=x,
-            x2="base:Q",
-            y=y,
-            yOffset=offset,
-            tooltip=tips,
-            color=alt.Color(
-                "end:N", scale=alt.Scale(domain=ends, range=[PALETTE[5], PALETTE[0]]), legend=legend
-            ),
+            **_places(shown, headings),
+            shape=alt.Shape("turned:N", scale=alt.Scale(range=["diamond"]), legend=legend),
+            color=alt.value(PALETTE[1]),
         )
     )
-    turned = shown[shown["changes"]]
-    layers: list[alt.Chart] = [bars]
-    if len(turned):
-        layers.append(
-            alt.Chart(turned)
-            .mark_point(filled=True, size=90, opacity=1)
-            .encode(
-                x=x,
-                y=y,
-                yOffset=offset,
-                tooltip=tips,
-                shape=alt.Shape(
-                    "turned:N",
-                    scale=alt.Scale(range=["diamond"]),
-                    legend=alt.Legend(orient="bottom", title=None, labelLimit=0),
-                ),
-                color=alt.value(PALETTE[1]),
-            )
-        )
-    line = pd.DataFrame({"base": [base * times]})
-    layers.append(alt.Chart(line).mark_rule(color="#7F7F7F", strokeWidth=2).encode(x="base:Q"))
-    if view == "difference":
-        zero = pd.DataFrame({"base": [0.0]})
-        layers.append(
-            alt.Chart(zero).mark_rule(color=PALETTE[2], strokeDash=[6, 3], strokeWidth=2).encode(x="base:Q")
-        )
-    return alt.layer(*layers).properties(height=alt.Step(20)), headings
+    return marks
+
+
+def _places(shown: pd.DataFrame, headings: Mapping[str, str]) -> dict[str, Any]:
+    """Where bars and marks of the tornado stand, and what is said of them."""
+    order = list(dict.fromkeys(shown["input"]))
+    axis = alt.Axis(format=",.0f", labelOverlap=True)
+    return {
+        "x": alt.X("value:Q", title=headings["value"], scale=alt.Scale(zero=False), axis=axis),
+        "y": alt.Y("input:N", sort=order, title=None, axis=alt.Axis(labelLimit=200)),
+        "yOffset": alt.YOffset("end:N", scale=alt.Scale(domain=_end_names())),
+        "tooltip": [
+            alt.Tooltip("input:N", title=headings["input"]),
+            alt.Tooltip("end:N", title=headings["end"]),
+            alt.Tooltip("at:Q", title=headings["at"], format=".4~g"),
+            alt.Tooltip("value:Q", title=headings["value"], format=",.1f"),
+            alt.Tooltip("decision:N", title=headings["decision"]),
+        ],
+    }
+
+
+def _end_names() -> list[str]:
+    return [word("sensitivity.end_low"), word("sensitivity.end_high")]
+
+
+def _rule(at: float, **look: Any) -> alt.Chart:
+    rule: alt.Chart = alt.Chart(pd.DataFrame({"base": [at]})).mark_rule(**look).encode(x="base:Q")
+    return rule
 
 
 def sobol_frame(found: Mapping[str, Any], names: Mapping[str, str]) -> pd.DataFrame:

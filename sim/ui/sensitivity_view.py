@@ -11,7 +11,7 @@ import streamlit as st
 from sim.ui.amounts import number
 from sim.ui.charts import show_chart
 from sim.ui.finance_plans import sentence_gap
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.metric_words import cell, figure, metric_name
 from sim.ui.safe import literal
 from sim.ui.sensitivity_charts import sobol_chart, sobol_frame, tornado_chart, tornado_frame
@@ -20,14 +20,17 @@ from sim.ui.state import Draft
 from sim.ui.study_form import origin, result_of, start_button
 from sim.ui.told import told
 
-__all__ = ["flips_frame", "show_sensitivity"]
+__all__ = ["diamonds_note", "flips_frame", "show_sensitivity"]
+
+MONEY = ("committed_cost_cny", "cost_with_penalties_cny")
+"""Figures by which strategies are ranked among those that meet the target."""
 
 
 def show_sensitivity(draft: Draft) -> None:
     """Draw the part of the page."""
     found = result_of(draft, "sensitivity", "sensitivity")
     words = ask_study(draft)
-    title = word("sensitivity.title_sensitivity", name=draft.question.scenario.name)
+    title = word("sensitivity.title_sensitivity", name=question_name(draft.question.scenario.name))
     start_button("sensitivity", title, words, word("sensitivity.turn"), "sensitivity.no_study", found)
     if found is None:
         return
@@ -88,11 +91,33 @@ def _tornado(document: Mapping[str, Any]) -> None:
     if frame.empty:
         st.info(say("sensitivity.nothing_moves"))
         return
+    note = diamonds_note(document, frame, view)
+    if note:
+        st.caption(note)
     base = document["base_difference" if view == "difference" else "base"]["mean"]
     chart, headings = tornado_chart(frame, base, document["metric"], view)
     show_chart(
         chart, f"tornado-{view}", frame[list(headings)].rename(columns=headings), word("sensitivity.tornado")
     )
+
+
+def diamonds_note(document: Mapping[str, Any], frame: pd.DataFrame, view: str) -> str:
+    """Why another strategy is rented at the ends with a mark, where the figure drawn does not show it.
+
+    `frame` is that of `tornado_frame`. In the difference of costs an end below 0 has the strategy of today
+    still cheaper than its rival: where the rival is rented there all the same, or none, it misses the target.
+    """
+    turned = frame[frame["changes"]]
+    names = {"name": document["strategy"], "rival": document["rival"] or "–"}
+    if turned.empty:
+        return ""
+    if view != "difference" or document["metric"] not in MONEY:
+        return say("sensitivity.diamonds", **names)
+    left = turned[turned["value"] < 0]
+    if left.empty:
+        return ""
+    sure = set(left["decision"]) <= {document["rival"], word("sensitivity.none_then")}
+    return say("sensitivity.diamonds_left" if sure else "sensitivity.diamonds_left_third", **names)
 
 
 def flips_frame(document: Mapping[str, Any]) -> pd.DataFrame:

@@ -13,12 +13,14 @@ import streamlit as st
 from sim.load import Question
 from sim.ui.amounts import money, month, number
 from sim.ui.finance_plans import sentence_gap
-from sim.ui.language import say, word
+from sim.ui.language import question_name, say, word
 from sim.ui.metric_words import metric_name, of_limits
 from sim.ui.question_edits import Tree
 from sim.ui.question_result import go_to
+from sim.ui.run_question import question_parts
 from sim.ui.safe import literal
-from sim.ui.state import Draft, Shown, run_of
+from sim.ui.shown import Shown, run_of
+from sim.ui.state import Draft
 from sim.ui.steps_grid import Choice, Spec, exact_file, step_file, when
 from sim.ui.studies import asked_with, latest, worked
 from sim.ui.told import told
@@ -72,7 +74,7 @@ def show_best(draft: Draft, question: Question, spec: Spec, choice: Choice, tree
         return
     st.caption(say("steps.best_note"))
     if st.button(word("steps.find"), key="steps_find"):
-        ask("stepup", word("steps.title_best", name=question.scenario.name), *words)
+        ask("stepup", word("steps.title_best", name=question_name(question.scenario.name)), *words)
         st.rerun()
 
 
@@ -191,4 +193,4 @@ def _exact(found: Shown) -> None:
     st.caption(say("steps.exact_of", runs=number(document["replications"]), seed=document["seed"]))
     st.caption(literal(told(document["recommendation"]["reason"])))
     if st.button(word("steps.open_run"), key="steps_open_run", icon=":material/compare_arrows:"):
-        go_to("compare", run=found.name)
+        go_to("compare", run=found.name, **question_parts(found.name))

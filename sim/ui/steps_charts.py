@@ -11,7 +11,7 @@ import streamlit as st
 from sim.billing.accrual import AFTER, cash_and_cost
 from sim.load import Question
 from sim.ui.amounts import number
-from sim.ui.chart_series import Drawn, headed, line_chart
+from sim.ui.chart_series import Drawn, headed, limit_line, line_chart
 from sim.ui.charts import PALETTE, show_chart
 from sim.ui.language import say, word
 from sim.ui.steps_answers import Grid
@@ -78,18 +78,7 @@ def _waits(frame: pd.DataFrame, headings: dict[str, str], limit_h: float | None)
     )
     layers: list[alt.Chart] = [bars, points]
     if limit_h is not None:
-        line = pd.DataFrame({"wait": [limit_h], "what": [word("steps.limit", hours=number(limit_h, 1))]})
-        rule = (
-            alt.Chart(line)
-            .mark_rule(color=PALETTE[2], strokeDash=[6, 3], strokeWidth=2)
-            .encode(y="wait:Q", tooltip=alt.Tooltip("what:N", title=" "))
-        )
-        text = (
-            alt.Chart(line)
-            .mark_text(align="right", baseline="bottom", dy=-3, color=PALETTE[2], fontSize=12)
-            .encode(y="wait:Q", x=alt.value("width"), text="what:N")
-        )
-        layers += [rule, text]
+        layers += limit_line(limit_h, word("steps.limit", hours=number(limit_h, 1)), "wait")
     return alt.layer(*layers).properties(height=320)
 
 

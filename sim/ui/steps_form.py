@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from sim.load import Question
 from sim.ui.amounts import month, number
@@ -15,69 +16,85 @@ __all__ = ["ask_choice", "cards_each"]
 
 def ask_choice(question: Question, spec: Spec) -> Choice:
     """The sliders; only computed points can be chosen."""
-    each = cards_each(question, spec)
     one, two, three = st.columns(3)
-    sizes = [spec.count, *spec.sizes]
-    size = one.select_slider(
+    size = _size(question, spec, one)
+    at = _month(question, spec, two)
+    growth = _growth(question, spec, three)
+    left, right = st.columns(2)
+    return Choice(
+        size,
+        at,
+        growth,
+        _plan(question, spec, "first", left),
+        _plan(question, spec, "added", right, word("steps.plan_help")),
+    )
+
+
+# What another question left in the session may be no point of this grid; then the first answer stands.
+
+
+def _size(question: Question, spec: Spec, place: DeltaGenerator) -> int:
+    """Units after the step."""
+    each, sizes, usual = cards_each(question, spec), [spec.count, *spec.sizes], 2 * spec.count
+    size = place.select_slider(
         word("steps.size"),
         sizes,
-        value=2 * spec.count,
+        value=usual,
         key=f"steps_size_{spec.base}",
         persist_state="session",
         format_func=lambda units: number(units * each),
         help=word("steps.size_help"),
     )
-    start = min(5, spec.months[-1])
-    at = two.select_slider(
+    return size if size in sizes else usual
+
+
+def _month(question: Question, spec: Spec, place: DeltaGenerator) -> int:
+    """The month of the step, from 0."""
+    usual = min(5, spec.months[-1])
+    at = place.select_slider(
         word("steps.month"),
         list(spec.months),
-        value=start,
+        value=usual,
         key=f"steps_month_{spec.base}",
         persist_state="session",
-        format_func=lambda place: month(when(question, place)),
+        format_func=lambda month_at: month(when(question, month_at)),
         help=word("steps.month_help"),
     )
-    growth = ""
-    if spec.growths:
-        growth = three.select_slider(
-            word("steps.growth"),
-            list(spec.growths),
-            value=planned_growth(question, spec),
-            key=f"steps_growth_{spec.base}",
-            format_func=growth_text,
-            help=word("steps.growth_help"),
-            persist_state="session",
-        )
+    return at if at in spec.months else usual
+
+
+def _growth(question: Question, spec: Spec, place: DeltaGenerator) -> str:
+    """Growth of the demand a month; empty where the question has none to choose from."""
+    if not spec.growths:
+        return ""
+    usual = planned_growth(question, spec)
+    growth = place.select_slider(
+        word("steps.growth"),
+        list(spec.growths),
+        value=usual,
+        key=f"steps_growth_{spec.base}",
+        format_func=growth_text,
+        help=word("steps.growth_help"),
+        persist_state="session",
+    )
+    return growth if growth in spec.growths else usual
+
+
+def _plan(question: Question, spec: Spec, which: str, place: DeltaGenerator, about: str | None = None) -> str:
+    """The plan of the first or of the added cards."""
     own = question.scenario.strategy(spec.base).leases[spec.lease].plan
     plans = plans_alike(question, spec)
-    left, right = st.columns(2)
-    first = left.segmented_control(
-        word("steps.first_plan"),
+    plan = place.segmented_control(
+        word(f"steps.{which}_plan"),
         plans,
         default=own,
         required=True,
         format_func=plan_name,
-        key=f"steps_first_{spec.base}",
+        key=f"steps_{which}_{spec.base}",
+        help=about,
         persist_state="session",
     )
-    added = right.segmented_control(
-        word("steps.added_plan"),
-        plans,
-        default=own,
-        required=True,
-        format_func=plan_name,
-        key=f"steps_added_{spec.base}",
-        help=word("steps.plan_help"),
-        persist_state="session",
-    )
-    # What another question left in the session may be no point of this grid.
-    return Choice(
-        size if size in sizes else 2 * spec.count,
-        at if at in spec.months else start,
-        growth if growth in (spec.growths or ("",)) else planned_growth(question, spec),
-        first if first in plans else own,
-        added if added in plans else own,
-    )
+    return plan if plan in plans else own
 
 
 def growth_text(growth: str) -> str:

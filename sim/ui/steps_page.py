@@ -32,6 +32,7 @@ from sim.ui.steps_grid import (
     when,
 )
 from sim.ui.studies import asked_with, identity, latest, worked
+from sim.ui.told_rules import error_told
 from sim.ui.watch import ask, watch
 from sim.units import HOUR
 
@@ -61,7 +62,7 @@ def show() -> None:
     try:
         _page(draft)
     except FleetsimError as error:
-        st.error(literal(str(error)))
+        st.error(literal(error_told(error)))
 
 
 def _page(draft: Draft) -> None:
@@ -131,7 +132,7 @@ def _compute(spec: Spec, file: Path, question: Question) -> None:
     runs = (1 + len(spec.sizes) * len(spec.months)) * max(1, len(spec.growths)) * REPLICATIONS
     st.info(say("steps.no_grid", runs=number(runs)), icon=":material/grid_on:")
     if st.button(word("steps.compute"), type="primary", key="steps_compute"):
-        ask("steps-grid", word("steps.title_grid", name=question.scenario.name), *words)
+        ask("steps-grid", word("steps.title_grid", name=question_name(question.scenario.name)), *words)
         st.rerun()
 
 

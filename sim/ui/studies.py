@@ -22,7 +22,8 @@ from sim.load import Question, load
 from sim.ui.jobs import OUT, sim_command
 from sim.ui.question_store import QUESTIONS
 from sim.ui.runner import ChildRun
-from sim.ui.state import WORKED, Draft, worked_run
+from sim.ui.shown import WORKED, worked_run
+from sim.ui.state import Draft
 
 __all__ = [
     "Found",

@@ -130,7 +130,6 @@ def gantt(
 ) -> alt.LayerChart | alt.FacetChart:
     """A row a card; the wheel zooms, dragging moves."""
     names = [card_name(trace.cards[row]) for row in rows]
-    x = window.axis()
     y = alt.Y(
         "card:N",
         sort=names,
@@ -138,9 +137,44 @@ def gantt(
         scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0),
         axis=alt.Axis(labelLimit=180, ticks=False),
     )
+    layers = _state_bars(table, window.axis(), y)
+    failures = failure_table(trace, rows, window)
+    if len(failures):
+        layers += failure_marks(failures, y)
+    if not layers:
+        layers = [alt.Chart(table).mark_bar().encode(x=window.axis(), y=y)]
+    layers[0] = layers[0].add_params(alt.selection_interval(bind="scales", encodings=["x"]))
+    return alt.layer(*layers).properties(height=AXES_PX + ROW_PX * max(2, len(names)))
+
+
+def _state_bars(table: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The bars of each state that occurs, a layer a state."""
     shares = not table["job"].any()  # parts of time side by side, not jobs
     present = [state for state in STATES if (table["state"] == state).any()]
-    colour = alt.Color(
+    colour = _state_colours(present)
+    tooltip = [
+        alt.Tooltip(f"{field}:N", title=word(f"timeline.tip_{field}"))
+        for field in ("doing", "job", "what", "hours", "label", "card")
+    ]
+    return [
+        alt.Chart(table)
+        .transform_filter(alt.datum.state == state)
+        .mark_bar(
+            height={"band": HEIGHTS[state]},
+            stroke="white" if state == "work" else COLOURS[state],
+            strokeWidth=0 if shares else 0.4,
+            strokeDash=[2, 2] if state == "lost" else [1, 0],
+            fillOpacity=0.45 if state in ("lost", "reserved") else 1,
+            clip=True,
+        )
+        .encode(x=x, x2="end:T", y=y, color=colour, tooltip=tooltip)
+        for state in present
+    ]
+
+
+def _state_colours(present: Sequence[str]) -> alt.Color:
+    """The colour of each state, and the legend above the chart."""
+    return alt.Color(
         "doing:N",
         title=None,
         scale=alt.Scale(
@@ -156,32 +190,6 @@ def gantt(
             symbolStrokeWidth=0,
         ),
     )
-    tooltip = [
-        alt.Tooltip(f"{field}:N", title=word(f"timeline.tip_{field}"))
-        for field in ("doing", "job", "what", "hours", "label", "card")
-    ]
-    zoom = alt.selection_interval(bind="scales", encodings=["x"])
-    base = alt.Chart(table)
-    layers = [
-        base.transform_filter(alt.datum.state == state)
-        .mark_bar(
-            height={"band": HEIGHTS[state]},
-            stroke="white" if state == "work" else COLOURS[state],
-            strokeWidth=0 if shares else 0.4,
-            strokeDash=[2, 2] if state == "lost" else [1, 0],
-            fillOpacity=0.45 if state in ("lost", "reserved") else 1,
-            clip=True,
-        )
-        .encode(x=x, x2="end:T", y=y, color=colour, tooltip=tooltip)
-        for state in present
-    ]
-    failures = failure_table(trace, rows, window)
-    if len(failures):
-        layers += failure_marks(failures, y)
-    if not layers:
-        layers = [base.mark_bar().encode(x=x, y=y)]
-    layers[0] = layers[0].add_params(zoom)
-    return alt.layer(*layers).properties(height=AXES_PX + ROW_PX * max(2, len(names)))
 
 
 def failure_table(trace: Trace, rows: Sequence[int], window: Window) -> pd.DataFrame:

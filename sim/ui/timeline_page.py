@@ -16,7 +16,8 @@ from sim.ui.charts import DASHES, PALETTE, show_chart
 from sim.ui.jobs import OUT, Job
 from sim.ui.language import question_name, say, word
 from sim.ui.opened import has_tables
-from sim.ui.state import Draft, Shown, current_draft, named_run, run_of
+from sim.ui.shown import Shown, named_run, run_of
+from sim.ui.state import Draft, current_draft
 from sim.ui.timeline_charts import Window, card_name, failure_table, gantt, gantt_table, steps
 from sim.ui.timeline_data import Trace, read_trace
 from sim.ui.watch import ask, forget, watch

@@ -16,14 +16,30 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from sim.ui.language import catalogue, language
+from sim.ui.metric_words import metric_name
 
-__all__ = ["read", "split_name", "told", "unit_name", "with_units"]
+__all__ = ["CONDITIONS", "in_words", "lease_name", "read", "split_name", "told", "unit_name", "with_units"]
 
 NAMES = frozenset({"name", "than", "offer", "gpu", "model"})
 """Values that are names: of the user's strategies and classes, of the catalogue's entries."""
 
-CLAUSES = frozenset({"reason", "facts", "miss", "head", "on", "signs"})
+CLAUSES = frozenset(
+    {"back", "beside", "facts", "fee", "head", "how", "miss", "on", "price", "published", "reason", "signs"}
+    | {"spread", "step"}
+)
 """Values that are sentences of the program themselves."""
+
+SURE = frozenset({"basis", "means", "metric"})
+"""Values that are words of the program and of nobody else."""
+
+CONDITIONS: Mapping[str, str] = {
+    "refused": "jobs_refused",
+    "stable queue": "overloaded",
+    "wait_mean": "wait_mean_h",
+    "wait_p95": "wait_p95_h",
+    "on_time": "on_time_share",
+}
+"""Lines of a target as the program writes them, and the metrics that they are about."""
 
 LISTS: Mapping[str, tuple[str, str]] = {
     "signs": ("; ", "reason"),
@@ -35,16 +51,25 @@ LISTS: Mapping[str, tuple[str, str]] = {
 WEAK = 6
 """Letters below which a template is only believed where the sentences in it are read as well."""
 
+_NUMBER = r"[+-]?[\d.,]+(?:e[+-]?\d+)?"
+_SPAN = re.compile(r"(\d+)(d|h|min|s|ms|us)(?= |$)")
+_LEASE = re.compile(r"\blease (\d+)")
+_GROWTH = re.compile(rf"({_NUMBER})(%/[a-z]+)")
 _AMOUNT = re.compile(r"([+-]?[\d.,]+) ([A-Za-z/]+)")
 _NUMBERS = (
-    "asked", "backlog", "cards", "days", "draws", "early", "has", "high", "hours", "jobs", "kept", "late",
-    "load", "low", "mean", "needs", "run", "runs", "short", "steps", "stretch", "tokens", "usable",
+    "asked", "backlog", "batches", "cards", "change", "days", "draws", "early", "has", "high", "hours",
+    "jobs", "kept", "late", "left", "load", "low", "machines", "mean", "most", "needs", "run", "runs",
+    "seconds", "share", "short", "steps", "stretch", "times", "tokens", "usable",
 )  # fmt: skip
 _AMOUNTS = ("cost", "found", "limit", "more", "owed", "part", "value", "wait")
 _FORMS: Mapping[str, str] = {
-    **dict.fromkeys(_NUMBERS, r"[+-]?[\d.,]+"),
+    **dict.fromkeys(_NUMBERS, _NUMBER),
     **dict.fromkeys(_AMOUNTS, r"[+-]?[\d.,]+(?: [A-Za-z/%]+)?|-"),
     **dict.fromkeys(("name", "than"), r"'.+?'|.+?"),
+    **dict.fromkeys(("deviation", "lower", "middle", "sigma", "upper"), r"[^,]+?"),
+    "leases": r"(?:lease \d+|burst)(?:, (?:lease \d+|burst))*",
+    "span": r"\d+(?:d|h|min|s|ms|us)(?: \d+(?:h|min|s|ms|us))*|no time",
+    "spread": r"one of .+ \([\d.]+ %\)|[^()]+?",
 }
 """How a value is written, where it is a number, an amount or a name, so that a template fits nothing else."""
 
@@ -62,8 +87,11 @@ def told(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
 
     `names` says how some names are shown there.
     """
-    if language() == "en":
-        return text
+    return text if language() == "en" else in_words(text, names)
+
+
+def in_words(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """As `told`, and in English too: fleets by their names, lines of the target by those of their metrics."""
     if read(text) is None and all(read(part) is not None for part in text.split("; ")):
         return _value("signs", text, names)
     return _told(text, names) or text
@@ -80,6 +108,7 @@ def _told(text: str, names: Mapping[str, str]) -> str | None:
 
 def _value(kind: str, text: str, names: Mapping[str, str]) -> str:
     """A value of a sentence in the page's language."""
+    kind = _kind(kind)
     if kind in LISTS:
         between, one = LISTS[kind]
         return (_word("list", between) or between).join(
@@ -87,10 +116,29 @@ def _value(kind: str, text: str, names: Mapping[str, str]) -> str:
         )
     if kind in NAMES:
         return names.get(text.strip("'"), text)
+    if kind == "leases":
+        return lease_name(text)
     if kind in CLAUSES:
-        return _told(_sentence(text), names) or text
+        return _told(_sentence(text), names) or _plain(kind, text)
     if kind == "split":
         return split_name(text)
+    if kind == "metric" and language() == "en":
+        return metric_name(CONDITIONS.get(text, text))
+    return _plain(kind, text)
+
+
+def _kind(name: str) -> str:
+    """What a value is: `basis2` and `basis3` are further ones of their kind."""
+    return name.rstrip("0123456789")
+
+
+def _plain(kind: str, text: str) -> str:
+    """An amount, a span of time, a growth or a word of the program; what is none of them stays."""
+    if kind in ("span", "step") and re.fullmatch(_FORMS["span"], text) and text[0].isdigit():
+        return _SPAN.sub(lambda one: f"{one[1]} {unit_name(one[2])}", text)
+    growth = _GROWTH.fullmatch(text)
+    if growth is not None:
+        return f"{growth[1]}{unit_name(growth[2])}"
     amount = _AMOUNT.fullmatch(text)
     if amount is not None:
         return f"{amount[1]} {unit_name(amount[2])}"
@@ -108,6 +156,11 @@ def unit_name(unit: str) -> str:
     return _word("unit", unit) or unit
 
 
+def lease_name(text: str) -> str:
+    """A lease, or several, by their numbers in the strategy: `lease 0`, `lease 0, burst`."""
+    return _LEASE.sub(lambda one: f"{unit_name('lease')} {one[1]}", text)
+
+
 def with_units(text: str) -> str:
     """A text in the page's language whose amounts still have the program's units: `2,800 元/月`."""
     return (
@@ -118,8 +171,8 @@ def with_units(text: str) -> str:
 @lru_cache(maxsize=1)
 def _amounts_in() -> re.Pattern[str]:
     units = sorted((unit for kind, unit in _words() if kind == "unit"), key=len, reverse=True)
-    # What is followed by a number is no unit: `4 x 2,800`.
-    return re.compile(rf"(\d) ({'|'.join(map(re.escape, units))})(?![\w/]| \d)")
+    # What is followed by a factor is no unit: `4 x 2,800`, `4 x (1 + 2)`, `8 x A100-40G`.
+    return re.compile(rf"(\d) ({'|'.join(map(re.escape, units))})(?![\w/]| \d|(?<=x) [A-Z(])")
 
 
 def split_name(text: str) -> str:
@@ -163,8 +216,14 @@ def _template(key: str, text: str) -> _Template:
         pattern += re.escape(literal)
         letters += sum(sign.isalpha() for sign in literal)
         if name is not None:
-            pattern += f"(?P<{name}>{_FORMS.get(name, '.+?')})"
+            pattern += f"(?P<{name}>{_form(_kind(name))})"
     return _Template(key, re.compile(pattern, re.DOTALL), letters)
+
+
+def _form(kind: str) -> str:
+    if kind in SURE:
+        return "|".join(re.escape(text) for known, text in _words() if known == kind)
+    return _FORMS.get(kind, ".+?")
 
 
 @lru_cache(maxsize=4096)
@@ -175,7 +234,7 @@ def read(text: str) -> tuple[str, Mapping[str, str]] | None:
         match = one.pattern.fullmatch(text)
         if match is None:
             continue
-        if all(_known(kind, value) for kind, value in match.groupdict().items()):
+        if all(_known(_kind(name), value) for name, value in match.groupdict().items()):
             return one.key, match.groupdict()
         if doubtful is None and one.letters >= WEAK:
             doubtful = one.key, match.groupdict()
@@ -183,8 +242,8 @@ def read(text: str) -> tuple[str, Mapping[str, str]] | None:
 
 
 def _known(kind: str, value: str) -> bool:
-    """Whether a value that is a sentence or a line of the target is one that the program says."""
-    if kind in CLAUSES:
-        parts = value.split("; ") if kind == "signs" else [value]
-        return all(read(_sentence(part)) is not None for part in parts)
-    return kind != "metric" or (kind, value) in _words()
+    """Whether a value that is a sentence is one that the program says."""
+    if kind not in CLAUSES:
+        return True
+    parts = value.split("; ") if kind == "signs" else [value]
+    return all(read(_sentence(part)) is not None for part in parts)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from sim.ui import amounts
 from sim.ui.address import put
@@ -20,7 +21,7 @@ from sim.ui.metric_words import cell, metric_name, named
 from sim.ui.runner import Narrowing
 from sim.ui.safe import literal
 
-__all__ = ["ask", "follow", "forget", "show_queue", "watch"]
+__all__ = ["ask", "follow", "followed", "forget", "show_queue", "watch"]
 
 EVERY_S = 0.5
 """Seconds between two looks at a command."""
@@ -49,6 +50,12 @@ def follow(job: Job) -> None:
     _write([*(one.id for one in known), job.id][-MOST_FOLLOWED:])
 
 
+def followed(kind: str) -> Job | None:
+    """The command of this kind that the address names, ended or not; nothing is drawn."""
+    found = [job for job in map(jobs().get, _ids()) if job is not None and job.kind == kind]
+    return found[-1] if found else None
+
+
 def forget(job: Job, run: str | None = None) -> None:
     """Take a command out of the address, once its result was taken over or its message was read.
 
@@ -64,11 +71,10 @@ def watch(kind: str) -> Job | None:
     Returns it, ended or not; None where there is none. The page is drawn again when it ends; its
     document is then `job.run.document`, its results lie in `job.run.folder`.
     """
-    found = [job for job in map(jobs().get, _ids()) if job is not None and job.kind == kind]
-    if not found:
+    job = followed(kind)
+    if job is None:
         _lost()
         return None
-    job = found[-1]
     if not job.run.ended:
         _progress(job.id)
     elif job.run.state == "failed":
@@ -110,11 +116,21 @@ def _progress(name: str) -> None:
         line, button = st.columns([5, 1], vertical_alignment="center")
         with line:
             _bar(job)
-        if button.button(word("watch.stop"), key=f"stop-{name}", width="stretch"):
+        if button.button(
+            word("watch.stop"), key=f"stop-{name}", width="stretch", help=word("watch.stop_help")
+        ):
             job.run.cancel()
+        if others := job.others(_window()):
+            st.caption(say("watch.others", number=others))
         if job.run.note:
             st.caption(say("watch.note", note=named(job.run.note)))
         _so_far(job.run.so_far)
+
+
+def _window() -> str:
+    """What tells this window of a browser from other ones, as long as it is open."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def _bar(job: Job) -> None:

@@ -21,7 +21,7 @@ from sim.load import load
 from sim.load_shipped import shipped_scenarios
 from sim.report.save import save
 from sim.ui.question_store import FIRST
-from sim.ui.state import WORKED
+from sim.ui.shown import WORKED
 
 __all__ = ["main"]
 

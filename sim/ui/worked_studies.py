@@ -27,7 +27,7 @@ from sim.ui.language import LANGUAGES
 from sim.ui.question_store import FIRST, start_tree
 from sim.ui.recommend_form import recommend_words
 from sim.ui.sensitivity_form import sensitivity_words
-from sim.ui.state import WORKED
+from sim.ui.shown import WORKED
 from sim.ui.steps_answers import trimmed
 from sim.ui.steps_best import step_names
 from sim.ui.steps_grid import Choice, bases, grid_file, grid_words, planned_growth, spec_of, step_file
@@ -37,7 +37,7 @@ __all__ = ["main"]
 DRAWS = 20
 """Runs with all inputs drawn."""
 
-KEPT = ("committed_cost_cny", "wait_p95_h")
+KEPT = ("committed_cost_cny", "cost_cny", "wait_p95_h")
 """Metrics of compared strategies that the page `sensitivity` shows."""
 
 
@@ -99,10 +99,15 @@ def _step(document: Mapping[str, Any]) -> dict[str, Any]:
 def _advice(document: Mapping[str, Any]) -> dict[str, Any]:
     found = document["comparison"]
     strategies = [
-        {"name": one["name"], "metrics": {name: one["metrics"][name] for name in KEPT}}
+        {
+            "name": one["name"],
+            "metrics": {name: one["metrics"][name] for name in KEPT},
+            "target": {"status": one["target"]["status"]},
+        }
         for one in found["strategies"]
     ]
-    return {**_plain(document), "comparison": {"strategies": strategies, "target": found["target"]}}
+    whole = {name: found[name] for name in ("target", "horizon_h", "warnings", "assumptions")}
+    return {**_plain(document), "comparison": {"strategies": strategies, **whole}}
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ import streamlit as st
 from sim.errors import RunError
 from sim.ui.jobs import OUT, Job, jobs, sim_command
 from sim.ui.language import word
-from sim.ui.safe import literal
 from sim.ui.watch import ask, forget, watch
+from sim.ui.workload_wrong import show_reasons
 
 __all__ = ["ADDRESS", "TRACES", "Stored", "keep", "step", "stored"]
 
@@ -100,12 +100,18 @@ def stored(digest: str) -> Stored | None:
 
 
 def step(
-    record: Stored, name: str, title: str, *words: str | Path, at_once: bool
+    record: Stored,
+    name: str,
+    title: str,
+    *words: str | Path,
+    at_once: bool,
+    refused: Callable[[str], bool] = show_reasons,
 ) -> Mapping[str, Any] | None:
     """The document of one command about a record: kept from before, or asked for and waited for.
 
     Draws progress, the message of a command that failed, and with `at_once` false a button that starts
-    it. None as long as there is no document.
+    it. None as long as there is no document. `refused` draws the message of a failed command; it returns
+    whether the same may be tried again.
     """
     file = record.folder / f"{name}.json"
     kept = _document(file)
@@ -118,7 +124,8 @@ def step(
         forget(job)
         return _document(file)
     if job is not None and job.run.state == "failed":
-        st.error(literal(job.run.message.replace(f"{record.folder}/upload-", "")), icon=":material/error:")
+        if not refused(job.run.message.replace(f"{record.folder}/upload-", "")):
+            return None
     elif job is not None:
         watch(kind)
         if not job.run.ended:

@@ -11,7 +11,8 @@ from sim.errors import FleetsimError
 from sim.ui.language import say, word
 from sim.ui.safe import literal
 from sim.ui.state import remember
-from sim.ui.workload_files import ADDRESS, keep
+from sim.ui.workload_files import ADDRESS, Stored, keep
+from sim.ui.workload_wrong import HOW, OPENED
 
 __all__ = ["LARGEST", "show_form"]
 
@@ -23,23 +24,33 @@ _UNITS = ("us", "ms", "s", "min", "h", "d")
 _ZONES = ("Asia/Shanghai", "UTC", "Asia/Tokyo", "Europe/Berlin", "America/New_York")
 
 
-def show_form(opened: bool) -> None:
-    """The form; `opened` where there is no record yet."""
+def show_form(record: Stored | None) -> None:
+    """The form. Where it has no file, it reads the record anew that is on the page."""
+    opened = record is None or bool(st.session_state.get(OPENED))
     with st.expander(word("workload.upload"), expanded=opened, icon=":material/upload_file:"):
         st.caption(say("workload.upload_how"))
         file = st.file_uploader(word("workload.file"), type=_ENDINGS, key="trace-file")
-        options = _options() if st.toggle(word("workload.how_read"), key="trace-how") else {}
-        asked = st.button(word("workload.import"), type="primary", disabled=file is None, key="trace-import")
-        if asked and file is not None:
-            _take(file, options)
-        wrong, of = st.session_state.get("trace-wrong", ("", ""))
-        if wrong and file is not None and of == file.file_id:
+        options = _options() if st.toggle(word("workload.how_read"), key=HOW) else {}
+        if file is None and record is not None:
+            st.caption(say("workload.read_anew", name=record.name))
+        of = file.file_id if file is not None else "" if record is None else record.digest
+        if st.button(word("workload.import"), type="primary", disabled=not of, key="trace-import"):
+            name = file.name if file is not None else "" if record is None else record.name
+            _take(name, _data(file, record), options, of)
+        wrong, whose = st.session_state.get("trace-wrong", ("", ""))
+        if wrong and of and whose == of:
             st.error(wrong, icon=":material/error:")
 
 
-def _take(file: UploadedFile, options: Mapping[str, str]) -> None:
-    """Store the file and open it, or keep in mind what is wrong with it."""
-    wrong = _wrong(file.size, options)
+def _data(file: UploadedFile | None, record: Stored | None) -> bytes:
+    if file is not None:
+        return file.getvalue()
+    return b"" if record is None else record.file.read_bytes()
+
+
+def _take(name: str, data: bytes, options: Mapping[str, str], of: str) -> None:
+    """Store a file and open it, or keep in mind what is wrong with it; `of` stands for the file."""
+    wrong = _wrong(len(data), options)
     if not wrong:
         told = tuple(
             f"--{name}={one.strip()}"
@@ -48,11 +59,12 @@ def _take(file: UploadedFile, options: Mapping[str, str]) -> None:
             if one.strip()
         )
         try:
-            remember(ADDRESS, keep(file.name, file.getvalue(), told).digest)
+            remember(ADDRESS, keep(name, data, told).digest)
         except FleetsimError as error:
             wrong = literal(error)
-    st.session_state["trace-wrong"] = (wrong, file.file_id)
+    st.session_state["trace-wrong"] = (wrong, of)
     if not wrong:
+        st.session_state.pop(OPENED, None)
         st.rerun()
 
 

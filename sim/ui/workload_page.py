@@ -12,6 +12,7 @@ from sim.ui.workload_form import show_form
 from sim.ui.workload_model import show_model
 from sim.ui.workload_report import show_report
 from sim.ui.workload_use import offer_replay
+from sim.ui.workload_wrong import show_refused
 
 __all__ = ["show"]
 
@@ -23,7 +24,7 @@ def show() -> None:
     record = stored(asked) if asked else None
     if asked and record is None:
         st.warning(say("workload.gone"), icon=":material/link_off:")
-    show_form(opened=record is None)
+    show_form(record)
     if record is None:
         st.caption(say("workload.first"))
         return
@@ -34,6 +35,7 @@ def show() -> None:
         word("workload.importing"),
         "workload", "import", record.file, "-o", record.jobs, "--format", "json", *record.options,
         at_once=True,
+        refused=show_refused,
     )  # fmt: skip
     if report is None:
         return

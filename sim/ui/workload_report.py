@@ -11,6 +11,7 @@ import streamlit as st
 from sim.ui.amounts import UNKNOWN, number
 from sim.ui.language import catalogue, language, say, word
 from sim.ui.safe import literal
+from sim.ui.workload_wrong import in_form
 
 __all__ = ["show_report"]
 
@@ -42,7 +43,7 @@ def show_report(report: Mapping[str, Any]) -> None:
                     {
                         word("workload.line"): str(one["line"]),
                         word("workload.kind"): one["kind"],
-                        word("workload.reason"): one["reason"],
+                        word("workload.reason"): in_form(one["reason"]),
                     }
                     for one in report["set_aside"][:_ROWS]
                 ],
@@ -65,7 +66,7 @@ def show_report(report: Mapping[str, Any]) -> None:
                 hide_index=True,
             )
     for remark in report["remarks"]:
-        st.markdown(f"- {literal(remark)}")
+        st.markdown(f"- {literal(in_form(remark))}")
 
 
 def _said(text: str) -> str:

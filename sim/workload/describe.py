@@ -24,6 +24,7 @@ WIDTHS = ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, MOST_CARDS))
 """Groups of widths, cards, ends included."""
 _POINTS = 400
 """Points of the curve of load, at most."""
+_LOAD = ("from_day", "day", "busy", "busy_peak", "asked", "asked_peak")
 _DAY = 86400.0
 _ROUNDING_S = 2
 """Seconds by which whole seconds of start, end and run time may disagree."""
@@ -52,8 +53,9 @@ class Description:
     widths: Mapping[int, tuple[int, float]]
     """Cards -> jobs and card-hours."""
     load: pd.DataFrame
-    """Mean cards over time: `day` (from second 0), `busy` (cards), `asked` (cards that jobs would use if
-    each ran as it was submitted)."""
+    """Cards over time, in equal stretches: `from_day` and `day` (beginning and middle, from second 0), means
+    `busy` and `asked` (cards that jobs would use if each ran as it was submitted), and `busy_peak` and
+    `asked_peak` (the most at any instant of the stretch)."""
     assumed_start: bool
     """Whether busy cards are by submission, for want of recorded starts."""
     suspended: int
@@ -170,31 +172,51 @@ _Use = tuple[Floats, Floats, Floats]
 
 
 def _load(asked: _Use, busy: _Use) -> pd.DataFrame:
-    """Means over equal stretches, whole hours long, up to the last start.
+    """Means and peaks over equal stretches, whole hours long, up to the last start.
 
     Not up to the last end: a job that runs for weeks after all others says little.
     """
     begins = np.concatenate((asked[0], busy[0]))
     if not len(begins):
-        return pd.DataFrame({name: pd.Series([], dtype="float64") for name in ("day", "busy", "asked")})
+        return pd.DataFrame({name: pd.Series([], dtype="float64") for name in _LOAD})
     first, last = float(begins.min()), float(begins.max())
     step = 3600.0 * max(1, int(np.ceil((last - first) / 3600 / _POINTS)))
     edges = np.asarray(
         first + step * np.arange(int(np.ceil(max(last - first, 1.0) / step)) + 1), dtype=np.float64
     )
-    found = {"day": (edges[:-1] + step / 2) / _DAY}
+    found = {"from_day": edges[:-1] / _DAY, "day": (edges[:-1] + step / 2) / _DAY}
     for name, (begin, lasted, cards) in (("busy", busy), ("asked", asked)):
-        used = _card_seconds(edges, begin, begin + lasted, cards)
-        found[name] = np.diff(used) / step
-    return pd.DataFrame(found)
+        moments, level = _steps(begin, begin + lasted, cards)
+        found[name] = np.diff(_card_seconds(edges, moments, level)) / step
+        found[f"{name}_peak"] = _peaks(edges, moments, level)
+    return pd.DataFrame(found)[list(_LOAD)]
 
 
-def _card_seconds(edges: Floats, begin: Floats, end: Floats, gpus: Floats) -> Floats:
-    """Card-seconds used before each edge, exact: the busy cards are a step curve."""
+def _steps(begin: Floats, end: Floats, gpus: Floats) -> tuple[Floats, Floats]:
+    """The cards in use as a curve of steps: moments, and the level from each on."""
     moments = np.concatenate((begin, end))
     change = np.concatenate((gpus, -gpus))
     order = np.argsort(moments, kind="stable")
-    moments, level = moments[order], np.cumsum(change[order])
+    return moments[order], np.cumsum(change[order])
+
+
+def _peaks(edges: Floats, moments: Floats, level: Floats) -> Floats:
+    """The most cards in use at any instant of each stretch [edge, next edge).
+
+    Of changes at one moment only the level after the last of them lasts: cards that one job gives back
+    and another takes are not used twice. In whole microseconds, so that an end and the next start are one.
+    """
+    edges, moments = np.rint(edges * 1e6), np.rint(moments * 1e6)
+    last = np.append(moments[1:] != moments[:-1], True)
+    moments, level = moments[last], np.concatenate(([0.0], level[last]))
+    first = np.searchsorted(moments, edges[:-1], side="right")
+    after = np.searchsorted(moments, edges[1:], side="left")
+    peaks = [level[low : high + 1].max() for low, high in zip(first.tolist(), after.tolist(), strict=True)]
+    return np.array(peaks, dtype=np.float64)
+
+
+def _card_seconds(edges: Floats, moments: Floats, level: Floats) -> Floats:
+    """Card-seconds used before each edge, exact."""
     area = np.concatenate(([0.0], np.cumsum(level[:-1] * np.diff(moments))))
     place = np.searchsorted(moments, edges, side="right") - 1
     inside = np.maximum(place, 0)

@@ -16,7 +16,7 @@ from sim.model.timed import TimedClass
 from sim.model.work import JobClass
 from sim.streams import Streams
 
-__all__ = ["PRESETS", "draw_ends", "ends_of"]
+__all__ = ["OWN_END", "PRESETS", "draw_ends", "ends_of"]
 
 PRESETS: Mapping[EndPreset, JobEnds] = {
     "acme_seren": JobEnds(cancelled=0.075, failed=0.429),
@@ -32,6 +32,12 @@ PRESETS: Mapping[EndPreset, JobEnds] = {
 """Shares by count of GPU jobs, of the public summaries of the Acme (Seren, Kalos), Philly and Helios
 traces; `small_team` lies between Helios and Philly (assumed). When jobs fail, and whether they are
 submitted again, is assumed in all of them. In these traces cancelled jobs are longer than others."""
+
+OWN_END: Mapping[str, tuple[UserEnd, ...]] = {
+    "cancelled": (UserEnd("cancelled"),),
+    "failed": (UserEnd("failed"),),
+}
+"""End of a job whose run time is known -> its one submission, which ends so after that time."""
 
 _NUMBERS = 5
 

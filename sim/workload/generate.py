@@ -6,18 +6,20 @@ class or moving the horizon changes no job that was there before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from sim.model.job import Job, JobSet, JobShape
 from sim.model.job_table import JobTable, priorities, span_or_none
+from sim.model.said import said
 from sim.model.scenario import JobClass, Scenario
 from sim.streams import Streams
+from sim.units import HOUR
 from sim.workload.arrivals import Clock, Ints, batch_times, clock_of
 from sim.workload.demand import asked_rows
 from sim.workload.distributions import draw, whole
-from sim.workload.ends import draw_ends
+from sim.workload.ends import OWN_END, draw_ends
 from sim.workload.loops import Part, chained, closed, of_campaigns, of_people
 from sim.workload.readers import TraceRow
 from sim.workload.timed import timed_jobs, timed_shapes
@@ -58,7 +60,8 @@ def generate(scenario: Scenario, trace: Sequence[TraceRow], streams: Streams) ->
         parts += [_class_jobs(one, place, scenario, clock, streams) for place, one in enumerate(classes)]
         parts += [timed_jobs(one, places, scenario, clock, streams) for one in timed]
     jobs, chains = chained([*parts, (_trace_jobs(scenario, rows, places), None)])
-    return JobSet(shapes, jobs, _notes(scenario, recorded, len(rows)), chains)
+    notes = (*_notes(scenario, recorded, len(rows)), *_not_done(rows))
+    return JobSet(shapes, jobs, notes, chains)
 
 
 def _class_jobs(job_class: JobClass, shape: int, scenario: Scenario, clock: Clock, streams: Streams) -> Part:
@@ -121,6 +124,7 @@ def _trace_jobs(scenario: Scenario, rows: Sequence[TraceRow], places: Mapping[Jo
                 priority=row.priority,
                 deadline_us=row.deadline_us,
                 limit_us=row.limit_us,
+                ends=() if row.end is None else OWN_END[row.end],
             )
             for number, row in enumerate(rows)
         ]
@@ -154,24 +158,52 @@ def _notes(scenario: Scenario, trace: Sequence[TraceRow], within: int) -> tuple[
     profiles = [one.profile for one in workload.classes] + [one.profile for one in workload.timed]
     if "office-hours" in profiles:
         notes.append(
-            "Arrivals by office-hours follow the hours and weekdays of the Helios Venus cluster"
-            " (China, 2020)."
+            said(
+                "Arrivals by office-hours follow the hours and weekdays of the Helios Venus cluster (China, "
+                "2020)."
+            )
         )
     looping = [one.name for one in workload.classes if one.loop is not None]
     looping += [one.name for one in workload.timed if one.loop is not None]
     notes += [
-        f"{name}: the next run is submitted when the last has been looked at, so faster fleets get more "
-        "runs: compare jobs done and cost per job as well as waits."
+        said(
+            "{name}: the next run is submitted when the last has been looked at, so faster fleets get more "
+            "runs: compare jobs done and cost per job as well as waits.",
+            name=name,
+        )
         for name in looping
     ]
     asked = scenario.workload.trace
     if asked is not None and asked.scale != 1:
         notes.append(
-            f"Demand of the trace times {asked.scale:g}: jobs are left out or repeated one by one, at random."
+            said(
+                "Demand of the trace times {times}: jobs are left out or repeated one by one, at random.",
+                times=f"{asked.scale:g}",
+            )
         )
     if asked is not None and asked.shuffle:
-        notes.append("The submission times of the trace are dealt out anew among its jobs.")
+        notes.append(said("The submission times of the trace are dealt out anew among its jobs."))
     if within < len(trace):
         late = len(trace) - within
-        notes.append(f"{late} of {len(trace)} trace jobs are submitted at or after the horizon: left out.")
+        notes.append(
+            said(
+                "{late} of {jobs} trace jobs are submitted at or after the horizon: left out.",
+                late=late,
+                jobs=len(trace),
+            )
+        )
     return tuple(notes)
+
+
+def _not_done(rows: Sequence[TraceRow]) -> Iterator[str]:
+    """Recorded jobs that are replayed to the end that the record tells, and the card-hours that were lost."""
+    lost = [row for row in rows if row.end is not None]
+    if lost:
+        yield said(
+            "{failed} of {jobs} trace jobs are recorded as failed and {cancelled} as cancelled, "
+            "{hours} card-hours: they run as long as recorded and are not done.",
+            failed=sum(row.end == "failed" for row in lost),
+            jobs=len(rows),
+            cancelled=sum(row.end == "cancelled" for row in lost),
+            hours=f"{sum(row.gpus * row.runtime_us for row in lost) / HOUR:,.1f}",
+        )

@@ -60,7 +60,7 @@ SCHEMA = pa.schema(
 )
 """Columns of the normal form; `docs/workloads.md` says what each means."""
 
-EXTRAS = tuple(SCHEMA.names[SCHEMA.names.index("state") :])
+EXTRAS = tuple(SCHEMA.names[SCHEMA.names.index("wait_s") :])
 """Columns beyond those of a trace."""
 
 _KEY = b"fleetsim.trace"

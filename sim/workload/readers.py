@@ -14,8 +14,12 @@ from typing import Any
 
 from sim.errors import InputError, Problem
 from sim.workload.trace_rows import COLUMNS, REQUIRED, TraceRow, column_problems, shortened
+from sim.workload.western import WESTERN, is_western
 
 __all__ = ["COLUMNS", "FORMATS", "TraceRow", "csv_records", "parse_csv", "read_trace"]
+
+
+_IMPORT = "run `fleetsim workload import FILE -o jobs.parquet` on any other table, and name jobs.parquet"
 
 
 def read_trace(path: Path) -> tuple[TraceRow, ...]:
@@ -25,7 +29,7 @@ def read_trace(path: Path) -> tuple[TraceRow, ...]:
     """
     parse = FORMATS.get(path.suffix.lower())
     if parse is None:
-        rule = "the ending of a trace file says its format"
+        rule = f"the ending of a trace file says its format; {_IMPORT}"
         raise InputError(Problem(rule, file=str(path), value=path.suffix, known=tuple(FORMATS)))
     return parse(path)
 
@@ -46,14 +50,14 @@ def _read_csv(path: Path) -> tuple[TraceRow, ...]:
 
 
 def _text(data: bytes, file: str) -> str:
-    """By byte order mark, else UTF-8, else GB18030 (a Chinese Excel's own), as such files are met."""
+    """By byte order mark, else UTF-8, else GB18030 or cp1252 (Chinese and Western Excels' own)."""
     marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ["utf-16"] if marked else ["utf-8-sig", "gb18030"]:
+    for encoding in ["utf-16"] if marked else ["utf-8-sig", WESTERN if is_western([data]) else "gb18030"]:
         try:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise InputError(Problem("a trace is text in UTF-8 (or UTF-16 or GB18030)", file=file))
+    raise InputError(Problem("a trace is text in UTF-8 (or UTF-16, GB18030 or cp1252)", file=file))
 
 
 def parse_csv(text: str, file: str) -> tuple[TraceRow, ...]:
@@ -116,8 +120,11 @@ def csv_records(
 def _columns(header: Sequence[str], file: str, line: int) -> list[str]:
     names = [cell.strip() for cell in header]
     if len(names) == 1 and (";" in names[0] or "\t" in names[0]):
-        raise InputError(Problem("the columns of a trace are parted by commas", file, line, value=names[0]))
+        rule = f"the columns of a trace are parted by commas; {_IMPORT}"
+        raise InputError(Problem(rule, file, line, value=names[0]))
     problems = column_problems(names, file, line)
+    if len(set(REQUIRED) - set(names)) > 1:  # one may be a slip of the pen
+        problems.append(Problem(f"this is no trace yet; {_IMPORT}", file, line))
     if problems:
         raise InputError(problems)
     return names

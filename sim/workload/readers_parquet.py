@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from sim.errors import InputError, Problem
 from sim.workload.normal import EXTRAS, micros_of, open_trace
+from sim.workload.recorded_ends import lost_end
 from sim.workload.trace_rows import (
     CARDS_RULE,
     COLUMNS,
@@ -19,6 +20,7 @@ from sim.workload.trace_rows import (
     MOST_CARDS,
     MOST_GIB,
     SHARE_RULE,
+    STATE_RULE,
     TraceRow,
     column_problems,
     shortened,
@@ -170,6 +172,21 @@ def _truth(column: pa.ChunkedArray) -> _Checked:
     return [None] * len(column), ~nothing, "must be true or false"
 
 
+def _state(column: pa.ChunkedArray) -> _Checked:
+    """How jobs ended; each word is looked up once."""
+    texts, wrong, rule = _text("")(column)
+    ends: dict[str, str | None] = {}
+    strange = set()
+    for word in dict.fromkeys(texts):
+        try:
+            ends[word] = lost_end(word)
+        except ValueError:
+            strange.add(word)
+    if strange:
+        wrong = wrong | np.array([word in strange for word in texts], dtype=bool)
+    return [ends.get(word) for word in texts], wrong, rule or STATE_RULE
+
+
 _KINDS: Mapping[str, Callable[[pa.ChunkedArray], _Checked]] = {
     "submit_s": _time(0, needed=True),
     "gpus": _whole(1, MOST_CARDS, None, CARDS_RULE),
@@ -184,5 +201,6 @@ _KINDS: Mapping[str, Callable[[pa.ChunkedArray], _Checked]] = {
     "spans": _truth,
     "runtime_gpu": _text(None),
     "demand": _above_zero(1.0, SHARE_RULE),
+    "state": _state,
 }
 """Column of a trace -> reader of a whole column."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -16,36 +15,13 @@ from sim.errors import InputError, Problem
 from sim.model.timed import JobEnd
 from sim.units import SECOND
 from sim.workload.arrivals import Clock, Ints, make_clock
+from sim.workload.recorded_ends import STATES, recorded_end
 
 __all__ = ["STATES", "Record", "record_of"]
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 Flags: TypeAlias = np.ndarray[Any, np.dtype[np.bool_]]
 Texts: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
-
-STATES: Mapping[str, JobEnd | None] = {
-    "": "done",
-    "done": "done",
-    "completed": "done",
-    "pass": "done",
-    "cancelled": "cancelled",
-    "canceled": "cancelled",
-    "killed": "cancelled",
-    "revoked": "cancelled",
-    "preempted": "cancelled",
-    "requeued": "cancelled",
-    "unknown": "done",
-    "failed": "failed",
-    "timeout": "failed",
-    "deadline": "failed",
-    "node_fail": "failed",
-    "boot_fail": "failed",
-    "out_of_memory": "failed",
-    "running": None,
-    "suspended": None,
-    "cut": None,
-}
-"""State in a record, lower case -> how such jobs end; None: cut by the end of the record."""
 
 _NEEDED = ("submit_s", "gpus", "runtime_s")
 
@@ -180,7 +156,7 @@ def _texts(frame: pd.DataFrame, name: str, order: Ints) -> Texts:
 
 
 def _end(text: str) -> JobEnd | None:
-    word = text.strip().lower().rstrip("+").split(" by ")[0]
-    if word not in STATES:
-        raise InputError(Problem("unknown state of a job", key="state", value=text, known=tuple(STATES)[1:]))
-    return STATES[word]
+    try:
+        return recorded_end(text)
+    except ValueError as error:
+        raise InputError(Problem(str(error), key="state", value=text, known=tuple(STATES)[1:])) from None

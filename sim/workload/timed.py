@@ -15,16 +15,16 @@ from itertools import accumulate
 
 import numpy as np
 
-from sim.model.job import JobShape, UserEnd
+from sim.model.job import JobShape
 from sim.model.job_table import JobTable, priorities, span_or_none
 from sim.model.scenario import Scenario
-from sim.model.timed import JobEnd, TimedClass
+from sim.model.timed import TimedClass
 from sim.model.values import Distribution, Quantity
 from sim.streams import Streams
 from sim.units import SECOND
 from sim.workload.arrivals import Clock, Ints, batch_times
 from sim.workload.distributions import Floats, at_quantile, whole
-from sim.workload.ends import draw_ends
+from sim.workload.ends import OWN_END, draw_ends
 from sim.workload.kinds import LEAST, ShapeKey, at_score, key_of, normal, runtimes
 from sim.workload.loops import Following, Part, closed, of_campaigns, of_people
 from sim.workload.repeats import Repeats, with_repeats
@@ -35,11 +35,6 @@ _CELLS = 1 << 14
 """Points at which the sizes of batches are read to know the share of jobs in smaller ones."""
 _CELLS_AN_HOUR = 4
 """Quarters of an hour, as `Clock` has them."""
-_OWN_END: Mapping[JobEnd, tuple[UserEnd, ...]] = {
-    "cancelled": (UserEnd("cancelled"),),
-    "failed": (UserEnd("failed"),),
-}
-"""An end at the run time that was drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +101,7 @@ def _table(one: TimedClass, drawn: Drawn, places: Mapping[JobShape, int], stream
     if one.ends is not None:
         ends = dict(enumerate(draw_ends(one, count, streams) or ()))
     else:
-        own = [_OWN_END.get(kind.state, ()) for kind in one.kinds]
+        own = [OWN_END.get(kind.state, ()) for kind in one.kinds]
         ends = dict(enumerate(own[kind] for kind in drawn.kind.tolist())) if any(own) else {}
     zeros = np.zeros(count, dtype=np.int32)
     return JobTable(

@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
+from typing import Any, Literal
 
 from sim.errors import Problem
 from sim.units import SECOND, Micros
+from sim.workload.recorded_ends import STATES, lost_end
 
 __all__ = [
     "CARDS_RULE",
@@ -23,6 +24,7 @@ __all__ = [
     "MOST_SECONDS",
     "REQUIRED",
     "SHARE_RULE",
+    "STATE_RULE",
     "TraceRow",
     "column_problems",
     "shortened",
@@ -39,6 +41,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 CARDS_RULE = f"must be a whole number of cards, at least 1 and at most {MOST_CARDS:,}"
 GIB_RULE = "must be a number of GiB above 0"
 SHARE_RULE = "must be a share above 0 and at most 1, such as 0.9"
+STATE_RULE = f"must be the state of a job: {', '.join(list(STATES)[1:])}"
 _MOST_PROBLEMS = 20
 """Problems of one trace that are told; of the others only the number."""
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
@@ -74,6 +77,8 @@ class TraceRow:
     """Card on which the run time was measured; None: as the scenario says."""
     demand: float | None = None
     """Busy share of a card by the job alone on it; None: as the scenario says."""
+    end: Literal["cancelled", "failed"] | None = None
+    """How it ended after that run time where its work was not done; None: it was done, or nobody knows."""
 
 
 def column_problems(
@@ -170,6 +175,13 @@ def _text_cell(text: str) -> str:
     return text[1:] if text[:1] == "'" and text[1:2] in FORMULA_STARTS else text
 
 
+def _end(text: str) -> Literal["cancelled", "failed"] | None:
+    try:
+        return lost_end(text)
+    except ValueError:
+        raise ValueError(STATE_RULE) from None
+
+
 COLUMNS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "submit_s": ("submit_us", _seconds),
     "gpus": ("gpus", _cards),
@@ -184,5 +196,6 @@ COLUMNS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "spans": ("spans", _yes_no),
     "runtime_gpu": ("runtime_gpu", str),
     "demand": ("demand", _busy),
+    "state": ("end", _end),
 }
 """Column -> field of TraceRow and reader of a cell; a new column is a row here and a field there."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sim.model.fleet import LeaseSpan, PoolSpec
 from sim.model.records import LeaseRecord
 from sim.units import Micros
+
+if TYPE_CHECKING:
+    from tests.twin.life import Stay
 
 __all__ = ["Card", "Files", "Image", "Machine", "Pool"]
 
@@ -51,9 +55,33 @@ class Files:
     stay: int
     """Which of its stays wrote it there, or found it there."""
     work: Micros
+    found: Micros
+    """Of that: what the stay found when it began, or left when it was over."""
     total: Micros
     """All of the job's work, at the speed of that stay."""
-    card_time: Micros
+    before: Micros
+    """Card-time of what was found."""
+    added: tuple[Stay, Micros]
+    """The stay, and the time that the rest took."""
+    over: bool = False
+    """Whether the stay is over and no other has begun."""
+
+    @property
+    def card_time(self) -> Micros:
+        """Of all of the work. A stay on a part of a card has the mean part that it had from begin to end,
+        so this can be told when it is over."""
+        stay, took = self.added
+        if stay.card_us is None:
+            return self.before + took * len(stay.cards)
+        return self.before + (took * stay.card_us // stay.length if stay.length else 0)
+
+    def at_most(self, now: Files) -> Files:
+        """As files of long ago count where the newest is `now`: work that was lost elsewhere meanwhile
+        does not come back."""
+        if self.stay == now.stay or self.work * now.total <= now.found * self.total:
+            return self
+        before = min(self.card_time, now.before)
+        return Files(self.stay, now.found, now.found, now.total, before, (now.added[0], 0), over=True)
 
 
 @dataclass(frozen=True)
@@ -130,7 +158,9 @@ class Machine:
         self.disks_lost.add(self.disk)
         self.disk += 1
         image = self.image or Image({}, {})
-        self.files = {name: files for name, files in image.files.items() if name in self.files}
+        self.files = {
+            name: files.at_most(self.files[name]) for name, files in image.files.items() if name in self.files
+        }
         self.models = dict(image.models)
 
     def pass_time(self, passing: Micros) -> None:

@@ -82,5 +82,7 @@ def snapshots(world: World, machine: Machine, every: Micros):
         for phase in (clock.SNAPSHOT, clock.SNAPSHOT_AGAIN):
             yield world.env.at(time, phase)
             if machine.leased:
+                for life in {life for card in machine.cards for life in card.holders}:
+                    life.write_for_snapshot()
                 there = {name: at for name, at in machine.models.items() if at <= time}
                 machine.image = Image(dict(machine.files), there)

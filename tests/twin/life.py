@@ -18,7 +18,7 @@ from tests.twin.cards import Card, Pool
 from tests.twin.clock import ARRIVAL, COMPLETION, NOTICE
 from tests.twin.partition import ready_in
 from tests.twin.saved import Saved
-from tests.twin.sharing import Share, count, in_time_of_all, may_share, run_beside_others, tell
+from tests.twin.sharing import Share, as_of, count, in_time_of_all, may_share, run_beside_others, tell
 
 if TYPE_CHECKING:
     from tests.twin.world import World
@@ -64,6 +64,10 @@ class Stay:
         """Start-up, and work with checkpoints, if nothing goes wrong."""
         self.share: Share | None = None
         """On a card that may be shared: `saved` and `unsaved` are then of the job's own clock."""
+        self.card_us: Micros | None = None
+        """Its part of the card's time, where it had a part of one; told when it is over."""
+        self.length: Micros = 0
+        """From begin to end, told when it is over."""
 
     @property
     def work(self) -> Micros:
@@ -253,8 +257,18 @@ class Life(Saved):
     def corrupt(self) -> None:
         """From here on its state is wrong, and so is each checkpoint to come."""
         what, begun = self.stay.step
-        if self.stay.failed is None and self.bad is None and what != "nothing":
+        if self.stay.failed is not None or self.bad is not None or what == "nothing":
+            return
+        if self.stay.share is not None:
+            self.bad = self.saved + as_of(self.stay, self.env.now).work
+        else:
             self.bad = self.saved + self.stay.work + (self.env.now - begun if what == "work" else 0)
+
+    def write_for_snapshot(self) -> None:
+        """A job beside others writes down its checkpoints when it is told something; now somebody asks."""
+        if self.stay is not None and self.stay.share is not None and self.stay.failed is None:
+            found = as_of(self.stay, self.env.now)
+            self.write(self.stay, found.saved, found.share.saved_us)
 
     def startup(self, stay: Stay) -> Micros:
         option = stay.option
@@ -285,6 +299,7 @@ class Life(Saved):
         machine = stay.cards[0].machine
         for other in self.world.machines:
             other.files.pop(self.name, None)
+            self.carry_over(other)
         self.files = machine, machine.disk
         self.write(stay, 0)
 
@@ -316,6 +331,7 @@ class Life(Saved):
             card_us = stay.share.card_us
         if stay.option.part is not None:
             card_us = (now - stay.start) * stay.option.part.compute // 7
+        stay.card_us, stay.length = card_us, now - stay.start
         ended, pause = self.settle(stay, ended)
         work_us, lost_us, card_time = stay.saved, stay.unsaved, stay.saved * len(stay.cards)
         if stay.share is not None:
@@ -334,7 +350,7 @@ class Life(Saved):
         )  # fmt: skip
         if ended == "horizon":
             return ended
-        self.write(stay, 0)
+        self.write(stay, 0, over=True)
         if stay.failed is None and ended not in ("done", "killed", "cancelled"):
             self.files = None  # a planned move takes the files along
         for card in stay.cards:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from sim.units import Micros
@@ -36,12 +37,24 @@ class Saved:
         """Under which its files stand on a disk."""
         return self.job.id, self.edition
 
-    def write(self, stay: Stay, more: Micros) -> None:
-        """What is saved stands on the disk of its first machine; `more`: by this stay, not counted yet."""
+    def write(self, stay: Stay, more: Micros, took: Micros = 0, *, over: bool = False) -> None:
+        """What is saved stands on the disk of its first machine; `more`: by this stay, not counted yet.
+
+        `took`: the time that it took beside others.
+        """
         if self.files is not None and not self.files_lost():
-            card_time = self.kept_card_time + more * len(stay.cards)
-            files = Files(self.stays, self.saved + more, self.total, card_time)
+            took = took if stay.share is not None else more
+            work, before = self.saved + more, self.kept_card_time
+            files = Files(self.stays, work, self.saved, self.total, before, (stay, took), over)
             stay.cards[0].machine.files[self.name] = files
+
+    def carry_over(self, machine: Machine) -> None:
+        """A stay begins: what a snapshot holds of the one before is from now on told at its speed."""
+        old = None if machine.image is None else machine.image.files.get(self.name)
+        if old is not None and old.over:
+            work = old.work * self.total // old.total
+            new = dataclasses.replace(old, work=work, found=work, total=self.total, over=False)
+            machine.image.files[self.name] = new
 
     def files_lost(self) -> bool:
         return self.files is not None and self.files[1] in self.files[0].disks_lost
@@ -67,6 +80,8 @@ class Saved:
         files = self.files[0].files.get(self.name)
         if files is not None and files.stay == self.stays:
             kept = files.work - self.saved
+            if stay.share is not None:
+                stay.share.saved_us = files.added[1]
         else:
             saved, card_time = self.what_is_left()
             kept = 0

@@ -6,6 +6,7 @@ on its card make it faster or slower. Then it looks where it stands and goes on 
 
 from __future__ import annotations
 
+import copy
 import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -21,7 +22,16 @@ from tests.twin.clock import COMPLETION
 if TYPE_CHECKING:
     from tests.twin.life import Life, Stay
 
-__all__ = ["Share", "count", "in_time_of_all", "may_share", "place_beside", "run_beside_others", "tell"]
+__all__ = [
+    "Share",
+    "as_of",
+    "count",
+    "in_time_of_all",
+    "may_share",
+    "place_beside",
+    "run_beside_others",
+    "tell",
+]
 
 
 class Share:
@@ -38,6 +48,10 @@ class Share:
         """Time of all that its work took, up to the last whole piece of it."""
         self.saved_us: Micros = 0
         """The same, up to the last checkpoint."""
+        self.steps: list[list] = []
+        """What it has to do from here."""
+        self.begun: Micros = 0
+        """When it stood there."""
 
 
 def speed_of(curve: SpeedCurve, demands: list[Fraction]) -> Fraction:
@@ -124,29 +138,31 @@ def tell(card: Card, spec: SharingSpec) -> None:
 def run_beside_others(life: Life, stay: Stay, startup: Micros, limit: Micros | None):
     """All of one stay. Returns how it ended."""
     env, share, spec = life.env, stay.share, stay.pool.spec.sharing
-    steps, over = up_to_its_end(life, [list(step) for step in life.steps(stay, startup)])
-    begun = env.now
+    share.steps, over = up_to_its_end(life, [list(step) for step in life.steps(stay, startup)])
+    share.begun = env.now
     while True:
-        if not share.works and (steps[0][0] == "work" or not steps[0][1]):
-            steps = [step for step in steps if step[0] != "startup"]
+        if not share.works and (share.steps[0][0] == "work" or not share.steps[0][1]):
+            share.steps = [step for step in share.steps if step[0] != "startup"]
             share.works = True
             tell(stay.cards[0], spec)
             share.speed, share.told = speed_on(stay.cards[0], spec), env.event()
-        ahead = steps if share.works else steps[:1]
-        end = begun + math.ceil(sum(time_of(step, share.speed) for step in ahead))
+        ahead = share.steps if share.works else share.steps[:1]
+        end = share.begun + math.ceil(sum(time_of(step, share.speed) for step in ahead))
         end = end if limit is None else min(end, limit)
-        moved = None
+        moved, ends = None, env.at(end, COMPLETION, life.job.id)
         try:
-            yield env.at(end, COMPLETION, life.job.id) | share.told
+            yield ends | share.told
+            if env.now == end:  # whoever else comes or goes then, it ends in the turn of those that end
+                yield ends
         except simpy.Interrupt as blow:
             moved = blow.cause
-        goes_on(stay, steps, begun, env.now)
-        begun = env.now
+        goes_on(stay, env.now)
+        life.write(stay, stay.saved, share.saved_us)
         if moved is not None:
             return (yield from life.struck(stay, moved))
-        if not steps:
+        if not share.steps:
             return over
-        if limit is not None and env.now >= limit and not (steps[0][0] == "work" and not share.works):
+        if limit is not None and env.now >= limit and not (share.steps[0][0] == "work" and not share.works):
             return "killed"
         if share.told.triggered:
             share.speed, share.told = speed_on(stay.cards[0], spec), env.event()
@@ -173,9 +189,19 @@ def time_of(step: list, speed: Fraction) -> Fraction:
     return length / speed if what == "work" else Fraction(length)
 
 
-def goes_on(stay: Stay, steps: list[list], begun: Micros, now: Micros) -> None:
-    """Go through the steps for a time; of the step in which it ends whole microseconds are done."""
-    share, at = stay.share, Fraction(begun)
+def as_of(stay: Stay, now: Micros) -> Stay:
+    """The stay as it stands at an instant in which nobody tells it anything: a copy."""
+    found = copy.copy(stay)
+    found.spent, found.share = dict(stay.spent), copy.copy(stay.share)
+    found.share.steps = [list(step) for step in stay.share.steps]
+    goes_on(found, now)
+    return found
+
+
+def goes_on(stay: Stay, now: Micros) -> None:
+    """Go through the steps until now; of the step in which that is whole microseconds are done."""
+    share, steps, at = stay.share, stay.share.steps, Fraction(stay.share.begun)
+    share.begun = now
     while steps and (at < now or not steps[0][1]):
         what, length = steps[0]
         if what == "work" and not share.works:

@@ -210,6 +210,7 @@ class Visitor:
         """Click a page in the menu and wait until it is drawn; seconds."""
         began = time.perf_counter()
         link = self.menu(name)
+        link.hover()  # the page mends an address when it is pointed at
         place = link.evaluate("one => one.pathname")
         link.click()
         self.page.wait_for_url(lambda url: urlsplit(url).path == place, timeout=1000 * timeout_s)

@@ -1,10 +1,18 @@
-"""Fixtures of the browser tests, and the seconds that they measured."""
+"""Fixtures of the browser tests and the seconds that they measured; the page's language set to Chinese."""
 
 import pytest
 
+from sim.ui import language, names, told
 from tests.ui.browser import SECONDS, browser, chromium, served, visitor
 
 __all__ = ["browser", "chromium", "served", "visitor"]
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences and names are told in Chinese, without a page."""
+    for module in (language, names, told):
+        monkeypatch.setattr(module, "language", lambda: "zh")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from sim.cli import main
 from sim.ui.jobs import jobs
+from tests.conftest import without_charts
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,7 +44,7 @@ def make_home(folder: Path) -> Path:
 def asked(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     """The document that the command line prints for these words."""
     capsys.readouterr()
-    with pytest.raises(SystemExit) as ending:
+    with without_charts(), pytest.raises(SystemExit) as ending:
         main([*words, "--format", "json"])
     assert not ending.value.code
     document: dict[str, Any] = json.loads(capsys.readouterr().out)

@@ -6,6 +6,7 @@ import io
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import openpyxl
 import pytest
@@ -68,6 +69,15 @@ def test_from_a_question_to_its_decision_and_its_files(visitor: Visitor, tmp_pat
         files["Comparison"].read_text(encoding="utf-8").startswith("strategy,metric,mean,low,high,n,unit\n")
     )
     assert files["Whole folder"].read_bytes()[:2] == b"PK"
+    # Somebody with another question in hand opens the run, and has its question in hand.
+    visitor.open("runs", question="replay", run=unquote(run))
+    page.get_by_test_id("stBaseButton-primary").first.click()
+    page.wait_for_function("location.pathname.endsWith('/compare')", timeout=60_000)
+    visitor.settled()
+    assert visitor.query("question") == "four-to-eight"
+    assert visitor.query("edits") is None
+    assert visitor.query("run") == run
+    assert page.get_by_text("The question in hand is another one now").count() == 0
 
 
 def test_a_refresh_in_mid_run_loses_nothing_and_stop_ends_it(visitor: Visitor, served: Served) -> None:

@@ -17,6 +17,7 @@ from sim.ui.compare_form import compare_words
 from sim.ui.compare_tables import difference_rows, kept_replications
 from sim.ui.jobs import jobs, sim_command
 from sim.ui.language import catalogue
+from tests.conftest import without_charts
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = str(ROOT / "sim" / "ui" / "scripts" / "compare.py")
@@ -33,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file.write_text((ROOT / "scenarios" / "four-to-eight.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     for baseline in OWN, OTHER:
         words = ("compare", file, *SHORT, "--out", folder / "outputs", "--baseline", baseline)
-        with pytest.raises(SystemExit) as ending:
+        with without_charts(), pytest.raises(SystemExit) as ending:
             main([str(word) for word in words])
         assert not ending.value.code
     return folder
@@ -180,6 +181,24 @@ def test_the_chart_holds_every_strategy_with_its_interval(here: Path) -> None:
     assert "target: at most 4.0 h" in drawn
 
 
+def test_the_axis_of_money_does_not_begin_below_nothing(here: Path) -> None:
+    _, document = _run(here)
+    for low, high, least in ((0.0, 900_000.0, 0.0), (200_000.0, 300_000.0, 194_000.0)):
+        for one, cost in zip(document["strategies"], (low, high), strict=False):
+            one["metrics"]["committed_cost_cny"] = {"mean": cost, "low": cost, "high": cost, "unit": "CNY"}
+        pair = {**document, "strategies": document["strategies"][:2]}
+        drawn = money_against_wait(pair)[0].to_dict()
+        scales = [
+            layer["encoding"]["x"]["scale"]
+            for layer in drawn["layer"]
+            if "scale" in layer.get("encoding", {}).get("x", {})
+        ]
+        # Six of a hundred parts of what lies between, on both sides.
+        assert scales
+        assert all(one["domain"] == pytest.approx([least, high + 0.06 * (high - low)]) for one in scales)
+        assert not any(one["nice"] for one in scales)
+
+
 def test_every_metric_has_a_name_and_a_meaning() -> None:
     for code in ("en", "zh"):
         texts = catalogue(code)
@@ -212,7 +231,7 @@ def _stored(text: str, home: Path) -> dict[str, Any]:
     """The question as it is run by the command line below outputs/, and its document."""
     file = home / "scenarios" / "small.yaml"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(SystemExit) as ending:
+    with without_charts(), pytest.raises(SystemExit) as ending:
         main(["compare", str(file), "--out", str(home / "outputs"), "--jobs", "1"])
     assert not ending.value.code
     newest = max((home / "outputs").glob("small-team/*/comparison.json"), key=lambda one: one.stat().st_mtime)

@@ -102,6 +102,16 @@ def test_plans_months_and_rate_can_be_changed(small: Path) -> None:
     assert "Accrual: each payment spread" in texts(found)
 
 
+def test_a_link_of_a_deleted_run_says_so(run: str) -> None:
+    found = page("finance")
+    found.query_params["run"] = f"{run.split('/')[0]}/0123456789ab"
+    found.run()
+    assert not found.exception
+    assert found.warning[0].value.startswith("The link names a result that is not on this machine")
+    found.query_params["run"] = run
+    assert not found.run().warning
+
+
 def test_a_quote_stands_in_until_there_is_a_run(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = page("finance", finance_part="books", finance_strategy="three cards, monthly").run()
     assert not found.exception

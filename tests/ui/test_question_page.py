@@ -14,10 +14,12 @@ from streamlit.testing.v1 import AppTest
 from sim.experiments.compare import compare
 from sim.load import load, load_text
 from sim.report.save import save
+from sim.ui.jobs import jobs
 from sim.ui.language import catalogue
 from sim.ui.question_edits import encoded
 from sim.ui.question_result import decision_words
 from sim.ui.question_store import FIRST, QUESTIONS, start_tree
+from sim.ui.target_words import status_words
 from tests.conftest import TWO_JOBS
 
 ROOT = Path(__file__).parents[2]
@@ -117,17 +119,45 @@ def test_a_changed_example_has_no_stored_answer(folder: Path) -> None:
     assert page.button(key="question-compute").label == "Compare the strategies"
 
 
+def test_one_press_compares_the_strategies(folder: Path) -> None:
+    """A press runs the question as it stands, and the page that it leads to says nothing else to press."""
+    many = encoded([[["experiment", "seed"], 12], [["experiment", "replications"], 2000]])
+    page = _page(question="two", edits=many)
+    page.button(key="question-compute").click().run()
+    assert not page.exception
+    job = jobs().get(str(page.query_params["job"]))
+    assert job is not None
+    words = " ".join(job.run.command[3:])
+    assert words.startswith("compare outputs/.questions/edit-")
+    assert "--seed 12 --replications 2000 --baseline one card, annual" in words
+    script = Path(PAGE).with_name("compare.py")
+    there = AppTest.from_file(str(script), default_timeout=60)
+    for name, value in page.query_params.items():
+        there.query_params[name] = value[0] if isinstance(value, list) else value
+    there.run()
+    assert not there.exception
+    at_work = not job.run.ended
+    job.run.cancel()
+    assert job.run.wait(90)
+    assert at_work
+    assert not [one for one in there.info if "There is no result" in one.value]
+
+
 def test_a_finished_run_of_exactly_this_question_is_its_answer(folder: Path) -> None:
     comparison = compare(load("scenarios/two.yaml"))
     save(comparison, Path("outputs"))
     page = _page(question="two")
     # 12 months of one card at 0.80 of 2,800 CNY cost more than one month of two cards: 26,880 and 5,600.
-    sentence = page.success[0].value.replace("\\", "")
+    # In amber: of the annual contract eleven months more are owed than were simulated.
+    sentence = page.warning[0].value.replace("\\", "")
+    assert not page.success
+    assert "Too short a time" in page.warning[1].value
     assert sentence.startswith(
         "**Rent 'two cards, monthly'**: no target is set, and it is the cheapest that keeps up"
     )
     assert "5,600 CNY. 95 of 100 jobs wait at most 0 h." in sentence
-    assert not _page(question="two", edits=encoded([[["experiment", "seed"], 2]])).success
+    other = _page(question="two", edits=encoded([[["experiment", "seed"], 2]]))
+    assert "not been computed yet" in other.info[0].value
 
 
 def test_the_decision_in_words() -> None:
@@ -148,6 +178,21 @@ def test_the_decision_in_words() -> None:
     assert r"a\*b" in told, "names are never read as Markdown"
     none = decision_words({"recommendation": {"strategy": None}, "strategies": lines, "target": target})
     assert none.startswith("No strategy meets the target.")
+    # What is cheaper says what it misses; a line that is met is not named.
+    refused = {"metric": "jobs_refused", "unit": "jobs", "rule": "at most", "limit": 0.0, "mean": 8.0}
+    in_time = {"metric": "wait_p95_h", "unit": "h", "rule": "at most", "limit": 4.0, "mean": 3.9}
+    lines[0]["target"] = {
+        "status": "missed",
+        "lines": [
+            {**refused, "meets": False, "status": "missed"},
+            {**in_time, "meets": True, "status": "unsure"},
+        ],
+    }
+    told = decision_words({"recommendation": {"strategy": "b"}, "strategies": lines, "target": target})
+    assert told.replace("\\", "").endswith(
+        "Cheaper, but not good enough: 'a*b' (Jobs refused: 8 jobs, at most 0 jobs asked), 'c'."
+    )
+    assert status_words(lines[0]) == "missed: Jobs refused"
     # With penalties, c (150 + 100) is dearer than b.
     lines = [strategy("b", 200, 3), strategy("c", 150, 5, 100)]
     told = decision_words({"recommendation": {"strategy": "b"}, "strategies": lines, "target": target})

@@ -36,10 +36,18 @@ def two_runs(
     return names[0], names[1]
 
 
-def _page(lang: str = "en") -> AppTest:
+def _page(lang: str = "en", **query: str) -> AppTest:
     page = AppTest.from_file(SCRIPT, default_timeout=60)
-    page.query_params["lang"] = lang
+    for name, value in {"lang": lang, **query}.items():
+        page.query_params[name] = value
     return page.run()
+
+
+def test_a_link_of_a_deleted_run_says_so(two_runs: tuple[str, str]) -> None:
+    gone = _page(run=f"{two_runs[0].split('/')[0]}/0123456789ab")
+    assert not gone.exception
+    assert gone.warning[0].value.startswith("The link names a result that is not on this machine")
+    assert not _page(run=two_runs[0]).warning
 
 
 def test_two_runs_differ_as_on_the_command_line(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import pytest
 
 from sim.ui.jobs import jobs
 from sim.ui.recommend_form import recommend_words
-from sim.ui.recommend_view import options_frame, pareto_frame
+from sim.ui.recommend_pareto import pareto_frame
+from sim.ui.recommend_view import options_frame
 from sim.ui.sensitivity_charts import sobol_frame, tornado_frame
 from sim.ui.sensitivity_form import sensitivity_words
-from sim.ui.sensitivity_view import flips_frame
+from sim.ui.sensitivity_view import diamonds_note, flips_frame
 from tests.ui.study_cases import amount, finish, make_home, page, texts
 
 FILE = "scenarios/small.yaml"
@@ -75,16 +77,26 @@ def test_the_recommendation_is_that_of_the_document(here: Path) -> None:
     said = texts(found)
     chosen = told["recommendation"]
     assert chosen is not None
-    assert f"Rent {chosen['strategy']}" in said
+    name = f"{chosen['units']} × A100 40G custom node, {chosen['plan']}"
+    assert f"Rent {name}" in said
     cost = told["comparison"]["strategies"][0]["metrics"]["committed_cost_cny"]["mean"]
     assert f"{cost:,.0f} CNY committed" in said
     assert f"Options considered: {len(told['options'])}" in said
     table = found.dataframe[0].value
     assert len(table) == len(told["options"])
-    assert table["Option"][0] == chosen["strategy"]
+    assert table["Option"][0] == name
     assert table["Result"][0] == "chosen"
-    reasons = {option["strategy"]: option["reason"] for option in told["options"]}
-    assert dict(zip(table["Option"], table["Why"], strict=True)) == reasons
+    # A person reads names of fleets and figures, not ids.
+    reasons = {
+        f"{option['units']} × A100 40G custom node, {option['plan']}": option["reason"]
+        for option in told["options"]
+    }
+    for own, why in zip(table["Option"], table["Why"], strict=True):
+        assert not re.search("wait_p95|a100-40g", why)
+        found_figures, asked_figures = (
+            re.findall(r"\d[\d,.]* (?:CNY|h)\b", text) for text in (why, reasons[own])
+        )
+        assert found_figures == asked_figures
     values = {one.label: one.value for one in found.metric}
     assert values["Runs made"] == f"{told['runs']['simulated']:,}"
     if told["headroom"] is not None:
@@ -195,7 +207,7 @@ def test_both_parts_in_chinese(here: Path) -> None:
     assert table["原因"][0] == "达到目标的机群中最便宜"
     chosen = _document(here, "recommendation")["recommendation"]
     plan = {"monthly": "月付", "annual": "年付"}[chosen["plan"]]
-    assert table["选项"][0] == f"{chosen['cards']} 张 A100 40G 定制节点，{plan}，先到先服务"
+    assert table["选项"][0] == f"{chosen['units']} × A100 40G 定制节点，{plan}"
 
 
 def test_the_worked_example_has_its_answer_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,3 +233,35 @@ def test_commands_of_the_forms() -> None:
     assert " ".join(words) == (
         "sensitivity q.yaml --replications 5 --metric wait_p95_h --range price=0.9..1.1 --format json"
     )
+
+
+def test_a_mark_that_the_cost_does_not_explain_is_explained() -> None:
+    """Costs of `a` less those of `b`: below 0 `a` is cheaper, so only the target can have turned it down."""
+
+    def study(decision: str | None, difference: float, metric: str = "committed_cost_cny") -> dict[str, Any]:
+        def end(mean: float) -> dict[str, float]:
+            return {"mean": mean, "low": mean, "high": mean, "n": 3}
+
+        bar = {
+            "input": "demand", "low": 0.7, "high": 1.3,
+            "at_low": end(100.0), "at_high": end(100.0 + difference),
+            "difference_at_low": end(-50.0), "difference_at_high": end(difference),
+            "recommendation_at_low": "a", "recommendation_at_high": decision,
+        }  # fmt: skip
+        return {
+            "recommendation": "a", "strategy": "a", "rival": "b", "metric": metric, "unit": "CNY",
+            "base": end(100.0), "base_difference": end(-20.0), "inputs": [bar],
+        }  # fmt: skip
+
+    def note(document: dict[str, Any], view: str = "difference") -> str:
+        return diamonds_note(document, tornado_frame(document, view, {"demand": "demand"}), view)
+
+    missed = "still costs less than 'b' there, but misses the target, so"
+    assert missed in note(study("b", -10.0))
+    assert missed in note(study(None, -10.0))
+    assert "or a third strategy costs less still" in note(study("c", -10.0))
+    assert note(study("b", 10.0)) == "", "beyond 0 the cost explains it"
+    assert note(study("a", -10.0)) == "", "no mark"
+    # A longer wait, or the cost alone, says nothing of the other strategies.
+    assert "misses the target, or another strategy" in note(study("b", -10.0, "wait_p95_h"))
+    assert "misses the target, or another strategy" in note(study("b", -10.0), "metric")

@@ -15,19 +15,13 @@ import pytest
 from sim.catalog import load_catalog
 from sim.model.said import said
 from sim.report.fit_answers import fit_answers, job_of
-from sim.ui import language, names, told
+from sim.ui import names, told
 from sim.ui.language import catalogue
-from sim.ui.state import WORKED
+from sim.ui.shown import WORKED
 
 ROOT = Path(__file__).parents[2]
 WORDS = re.compile(r"\b[a-z]{3,}")
 """English words in small letters; ids, names of cards and of methods are taken out before."""
-
-
-@pytest.fixture
-def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (language, names, told):
-        monkeypatch.setattr(module, "language", lambda: "zh")
 
 
 def _calls() -> Iterator[tuple[Path, ast.Call]]:
@@ -57,7 +51,12 @@ EXAMPLES = {
     "metric": "wait_p95", "metrics": "wait_p95 and on_time", "what": "the mean wait", "counts": "1 or 2",
     "split": "tensor 4 x zero-3 2", "plan": "annual", "method": "lora", "model": "llama-2-13b",
     "gpu": "NVIDIA A100 40GB", "offer": "a100-40g-8x", "span": "14d", "cost": "12.50 CNY", "wait": "1.3 h",
-    "part": "95.0 %", "value": "0.5",
+    "part": "95.0 %", "value": "0.5", "basis": "as the terms say", "basis2": "assumed", "basis3": "assumed",
+    "means": "times the jobs", "step": "1h (assumed)", "published": "1.00 to 2.00", "fee": "without a fee",
+    "price": "at the same price", "back": "the cards are kept (assumed)", "spread": "uniform from 1 to 2",
+    "beside": "assumed, but for 'trial'", "how": "given", "growth": "3%/month", "lower": "16/day",
+    "middle": "18/day", "upper": "20/day", "deviation": "2/day", "sigma": "0.5",
+    "leases": "lease 0, burst",
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from sim.experiments.store import id_of
 from sim.load import load
 from sim.replication import prepare, replicate
 from sim.ui.question_store import FIRST, shipped
-from sim.ui.state import WORKED
+from sim.ui.shown import WORKED
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ROOT / "scenarios" / f"{FIRST}.yaml"

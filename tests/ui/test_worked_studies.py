@@ -16,7 +16,7 @@ import pytest
 from sim.experiments.compare import compare
 from sim.load import load
 from sim.ui.question_store import start_tree
-from sim.ui.state import WORKED
+from sim.ui.shown import WORKED
 from sim.ui.steps_answers import METRICS, grid_of
 from sim.ui.steps_grid import REPLICATIONS, Choice, bases, grid_file, ledger_of_choice, spec_of
 from sim.ui.worked_studies import DRAWS

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sim.load import load, load_text
-from sim.ui.question_edits import decoded, edited, yaml_text
+from sim.load import load
+from sim.ui.question_edits import yaml_text
 from sim.ui.question_store import file_of, start_tree
 from sim.ui.workload_files import TRACES, Stored, keep, stored
-from sim.ui.workload_use import replayed
+from sim.ui.workload_use import modelled, replayed
+from sim.units import DAY
 from tests.conftest import TWO_JOBS, Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -170,15 +171,19 @@ def test_the_model_and_its_way_into_the_question(
     found = dict(zip(classes["Class"], classes["Jobs"], strict=True))
     assert found == {"service": "240", "research": "104", "law": "24"}
     assert "368 in the record" in _said(page)
+    assert page.number_input(key="workload-model-days-365").value == 365
+    assert "365 days are simulated, and it is called 'Model of sample.csv'" in _said(page)
     page.button(key="workload-use-model").click().run()
     assert not page.exception
-    held = str(page.query_params["edits"])
-    if held.startswith("at-"):
-        held = Path("outputs/.questions", f"{held}.edits").read_text()
-    tree = edited(start_tree(Path("scenarios/two.yaml")), decoded(held))
-    question = load_text(yaml_text(tree), folder=folder / "scenarios")
+    # A question of its own: its name stands in the list of questions too.
+    assert "edits" not in page.query_params
+    file = file_of(str(page.query_params["question"]))
+    assert file is not None
+    assert sorted(one.name for one in file.parent.iterdir()) == ["scenario.txt", "scenario.yaml"]
+    question = load(file)
     assert [one.name for one in question.scenario.workload.timed] == ["service", "research", "law"]
     assert question.scenario.workload.trace is None
+    assert (question.scenario.name, question.scenario.horizon_us) == ("Model of sample.csv", 365 * DAY)
 
 
 def test_a_file_that_is_no_record_is_refused(folder: Path) -> None:
@@ -193,7 +198,7 @@ def test_a_file_that_is_no_record_is_refused(folder: Path) -> None:
     assert "notes.txt:1" in told
     assert "no format is recognised" in told
     assert "outputs" not in told
-    assert page.button(key="workload-start-import").label == "Try again"
+    assert page.button(key="workload-say-how").label == "Say how it is to be read"
     assert not list(TRACES.glob("*/jobs.parquet"))
 
 
@@ -255,6 +260,62 @@ def test_a_replay_takes_the_days_of_the_record() -> None:
     }  # fmt: skip
     found = replayed(tree, {"span": {"days": 27.9}, "origin": "2026-03-02T08:00:00+08:00"}, "jobs.csv")
     assert (found["start"], found["horizon"]) == ("2026-03-02T08:00:00", "29d")
-    assert found["strategies"] == [{"name": "a", "leases": [{"offer": "x", "plan": "monthly"}]}]
+    # Its name may have said when its cards come.
+    name = "a (from the first day)"
+    assert found["strategies"] == [{"name": name, "leases": [{"offer": "x", "plan": "monthly"}]}]
+    again = replayed(found, {"span": {"days": 27.9}, "origin": None}, "jobs.csv")
+    assert again["strategies"] == found["strategies"]
     assert (found["reliability"], found["experiment"]) == ({"profile": "none"}, {"seed": 1})
     assert replayed(tree, {"span": {"days": None}, "origin": None}, "x")["horizon"] == "1d"
+
+
+def test_a_strategy_without_its_dates_says_so_in_its_name() -> None:
+    def lease(**dates: object) -> dict[str, object]:
+        return {"offer": "x", "plan": "annual", **dates}
+
+    tree = {
+        "name": "q",
+        "strategies": [
+            {"name": "four, more from July", "leases": [lease(), lease(start="2026-07-01")]},
+            {"name": "four until May", "leases": [lease(end="2026-05-01")]},
+            {"name": "four", "leases": [lease()]},
+            {"name": "n" * 200, "leases": [lease(start="2026-07-01")]},
+        ],
+    }
+    found = replayed(tree, {"span": {"days": 3}, "origin": None}, "x")["strategies"]
+    assert [one["name"] for one in found[:3]] == [
+        "four, more from July (from the first day)",
+        "four until May (without its dates)",
+        "four",
+    ]
+    assert len(found[3]["name"]) == 200, "a longer name would be refused"
+    assert all(one == lease() for strategy in found for one in strategy["leases"])
+
+
+def test_the_buttons_say_how_long_will_be_simulated(folder: Path, fleetsim: Callable[..., Outcome]) -> None:
+    tree = start_tree(folder / "scenarios" / "two.yaml")
+    first = dict(tree["strategies"][0])
+    first["leases"] = [{**first["leases"][0], "start": tree["start"]}]
+    dated = {**tree, "horizon": "1200d", "strategies": [first]}
+    (folder / "scenarios" / "two.yaml").write_text(yaml_text(dated))
+    record = _made(folder, "jobs.psv", SACCT.encode(), fleetsim, "import", "show", "fit")
+    (record.folder / "check.json").write_text('{"figures": []}')
+    page = _page(trace=record.digest)
+    # From the 2nd of March at 9:00 to the 3rd at 9:30: two days begun, and one more.
+    assert "and 3 days are simulated: a replay ends with its record" in _said(page)
+    assert f"{first['name']} (from the first day)" in _said(page)
+    # A question that goes on for longer than a year stays as long.
+    assert page.number_input(key="workload-model-days-1200").value == 1200
+
+
+def test_the_model_takes_the_place_of_the_jobs_alone() -> None:
+    tree = {
+        "name": "q",
+        "horizon": "29d",
+        "workload": {"trace": {"file": "j"}},
+        "strategies": [{"name": "a"}],
+    }
+    assert modelled(tree, {"classes": []}, "jobs.csv", 365) == {
+        "name": "Model of jobs.csv", "horizon": "365d", "workload": {"classes": []},
+        "strategies": [{"name": "a"}],
+    }  # fmt: skip

@@ -7,7 +7,7 @@ cards differ.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -19,6 +19,7 @@ from sim.billing.rounding import as_decimal, show_money
 from sim.billing.terms import find_plan
 from sim.errors import InputError
 from sim.model.contract import Offer, PriceChoice
+from sim.model.said import said
 from sim.model.scenario import Scenario, Strategy
 
 __all__ = ["Asked", "OnDemand", "on_demand_prices"]
@@ -76,13 +77,23 @@ def on_demand_prices(
         else:
             text = f"{contract.offer.id} {show_money(price_of)}{'' if told is None else ' as asked for'}"
             shown[text] = None
-    said = []
-    if shown:
-        said.append(f"Committed hours on demand, {scenario.currency} a card-hour: {'; '.join(shown)}")
-    if missing:
-        names = ", ".join(missing)
-        said.append(f"No price on demand to compare with: {names} cannot be rented by the hour")
-    return OnDemand(prices, ". ".join(said) or "Nothing is committed: all hours are by the hour already")
+    return OnDemand(prices, _told(shown, missing, scenario.currency))
+
+
+def _told(shown: Iterable[str], missing: Iterable[str], currency: str) -> str:
+    """Which prices were taken, and what has none."""
+    found, none = "; ".join(shown), ", ".join(missing)
+    texts = []
+    if found:
+        text = said(
+            "Committed hours on demand, {currency} a card-hour: {names}", currency=currency, names=found
+        )
+        texts.append(text)
+    if none:
+        texts.append(
+            said("No price on demand to compare with: {names} cannot be rented by the hour", names=none)
+        )
+    return ". ".join(texts) or said("Nothing is committed: all hours are by the hour already")
 
 
 def _own(contract: Contract, scenario: Scenario) -> Fraction | None:

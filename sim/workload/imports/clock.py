@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from itertools import product
 from zoneinfo import ZoneInfo
@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from sim.units import SECOND
 from sim.workload.imports.cells import BAD, NA, Bools, Ints, Memo, is_missing
 
-__all__ = ["DATES", "LATEST", "Clock", "Times", "is_either", "settle"]
+__all__ = ["DATES", "LATEST", "Clock", "Times", "day_of", "is_either", "reads", "settle"]
 
 _ISO = r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,6})?$"
 DATES = ("day-first", "month-first")
@@ -122,6 +122,18 @@ def _read(cell: str, dates: str | None) -> tuple[int, bool]:
 def is_either(cell: str) -> bool:
     """Whether this is a time of which only the user can say which number is the month."""
     return _EITHER.fullmatch(cell.strip()) is not None
+
+
+def reads(cell: str, dates: str) -> bool:
+    """Whether this is a time with two numbers before its year that this order of them reads."""
+    return is_either(cell) and _loose(cell.strip(), dates) > BAD
+
+
+def day_of(cell: str, dates: str | None) -> date | None:
+    """The day of a time that is no ISO time, such as `31.01.2026`; `3/2/2026` only where `dates` says how.
+    None for anything else."""
+    value = _loose(cell.strip(), dates)
+    return None if value == BAD else (_ZERO + timedelta(microseconds=value)).date()
 
 
 def _loose(text: str, dates: str | None) -> int:

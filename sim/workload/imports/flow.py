@@ -19,12 +19,14 @@ from sim.workload.imports.clock import Clock
 from sim.workload.imports.columns import ints, joined
 from sim.workload.imports.finish import LEFT_OUT, finished, left_out
 from sim.workload.imports.formats import READERS, format_of
+from sim.workload.imports.hints import hinted, nothing_to_replay, remark_hints
 from sim.workload.imports.merge import set_orphans_aside
 from sim.workload.imports.report import Report, report_of
 from sim.workload.imports.settings import Settings, zone_of
 from sim.workload.imports.source import Source, open_source
 from sim.workload.imports.tally import Tally
 from sim.workload.imports.window import instant, selected
+from sim.workload.western import WESTERN
 
 __all__ = ["Imported", "import_jobs"]
 
@@ -45,12 +47,12 @@ class Imported:
 def import_jobs(path: Path, settings: Settings | None = None) -> Imported:
     """Read a dump or log of a scheduler, or a table of jobs.
 
-    Raises InputError where the file or an option is wrong, where no row is a job and, with `strict`,
-    where any row is set aside.
+    Raises InputError where the file or an option is wrong, where no row is a job; with `strict`, where any
+    row is set aside; with `replayable`, where no job can be replayed.
     """
     settings = settings or Settings()
     clock, tally = Clock(zone_of(settings.timezone)), Tally()
-    source = open_source(path)
+    source = open_source(path, settings.encoding)
     name = format_of(source, settings)
     with _without_collector():
         pieces = [piece for piece in READERS[name].read(source, settings, tally) if len(piece)]
@@ -67,11 +69,20 @@ def import_jobs(path: Path, settings: Settings | None = None) -> Imported:
         raise InputError(
             Problem("no job is left: the window, the teams or the share leave all out", source.name)
         )
+    if source.encoding == WESTERN and settings.encoding is None:
+        tally.remark(
+            f"The text is taken as {WESTERN}: most signs beyond ASCII stand alone between letters, as in "
+            "files of Western offices. Use --encoding if that is wrong."
+        )
     if tally.calendar and settings.timezone is None:
         tally.remark(
             "Local times have no zone: taken as they stand, as if no clock had changed (--timezone NAME)."
         )
     codes = left_out(jobs)
+    mapped = "--map" in READERS[name].options
+    if settings.replayable and not (codes == 0).any():
+        raise InputError(nothing_to_replay(tally, codes, mapped, source.name))
+    remark_hints(tally, codes, mapped)
     report = report_of(jobs, codes, name, READERS[name].title, source.encoding, tally, clock)
     origin = _origin(jobs, settings)
     about = _about(source, name, settings, report, origin, clock)
@@ -103,8 +114,13 @@ def _piecewise(jobs: pa.Table, step: Callable[[pa.Table], pa.Table]) -> pa.Table
 def _nothing(source: Source, tally: Tally) -> list[Problem]:
     if not tally.asides:
         return [Problem("the file has no row with a job", source.name)]
+    options = list(hinted(tally, source.name))
     shown = [Problem(one.reason, source.name, one.line, one.kind) for one in tally.listed()[:5]]
-    return [Problem(f"none of {tally.rows:,} rows is a job; the first reasons follow", source.name), *shown]
+    return [
+        Problem(f"none of {tally.rows:,} rows is a job; the first reasons follow", source.name),
+        *options,
+        *shown,
+    ]
 
 
 def _strict(source: Source, tally: Tally) -> list[Problem]:

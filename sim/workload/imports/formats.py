@@ -85,6 +85,9 @@ def _check_options(name: str, source: Source, settings: Settings) -> None:
         "--decimal": settings.decimal != ".",
         "--sheet": settings.sheet is not None,
     }
+    if settings.encoding is not None and READERS[name].kind != "text":
+        rule = f"this option is for files of text; the file is {READERS[name].title}"
+        raise InputError(Problem(rule, source.name, None, "--encoding", settings.encoding))
     rule = f"this option says nothing of {READERS[name].title}, which the file is"
     wrong = [option for option, is_given in given.items() if is_given and option not in READERS[name].options]
     if wrong:

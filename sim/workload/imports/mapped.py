@@ -28,6 +28,7 @@ from sim.workload.imports.cells import (
 from sim.workload.imports.clock import LATEST, Clock, Times, is_either, settle
 from sim.workload.imports.columns import LONGEST_TEXT, table
 from sim.workload.imports.fields import FIELDS, UNITS
+from sim.workload.imports.hints import option_for
 from sim.workload.imports.mapping import Column, Plan
 from sim.workload.imports.settings import Settings, zone_of
 from sim.workload.imports.states import UNKNOWN, state_of
@@ -120,7 +121,10 @@ class Mapper:
 
     def _refuse(self, wrong: Bools, kind: str, rule: str, cells: pa.Array | None = None) -> None:
         for row in np.flatnonzero(wrong & self.kept).tolist():
-            found = "" if cells is None else f": {cells[row].as_py()!r}"
+            cell = None if cells is None else cells[row].as_py()
+            found = "" if cells is None else f": {cell!r}"
+            if (option := option_for(cell, self.settings)) is not None:
+                self.tally.hints[option] += 1
             self.tally.aside(int(self.lines[row]), kind, rule + found)
             self.kept[row] = False
 

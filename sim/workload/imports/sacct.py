@@ -8,7 +8,7 @@ End - Start is taken only where it is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,7 @@ from sim.workload.imports.cells import (
 from sim.workload.imports.clock import Clock, Times, settle
 from sim.workload.imports.columns import LONGEST_TEXT, table
 from sim.workload.imports.jobids import ONE_JOB, JobId, tasks_of
+from sim.workload.imports.sacct_block import Block
 from sim.workload.imports.sacct_rows import Layout, Rows, layout_of, rows_of
 from sim.workload.imports.settings import Settings, zone_of
 from sim.workload.imports.source import Source
@@ -74,7 +75,7 @@ class _Reader:
 
     def jobs(self, rows: Rows) -> pa.Table:
         """The jobs of one block."""
-        block = _Block(self.layout, rows.cells, rows.lines, self.tally)
+        block = Block(self.layout, rows.cells, rows.lines, self.tally)
         raw = block.cells("cluster") or ()
         ids = self._ids(block)
         submit, start, end = (self.clock.read(strings(block.cells(n) or block.empty)) for n in _MOMENTS)
@@ -99,7 +100,7 @@ class _Reader:
             names = [f"{cluster}:{name}" for cluster, name in zip(raw, names, strict=True)]
         return _expanded(table({"id": names, **columns}), ids, block.kept, self.tally)
 
-    def _ids(self, block: _Block) -> list[JobId | None]:
+    def _ids(self, block: Block) -> list[JobId | None]:
         ids = [tasks_of(cell.strip()) for cell in block.cells("jobid", "jobidraw") or []]
         block.refuse(np.array([one is None for one in ids], dtype=bool), "job id", "JobID")
         if all(one is ONE_JOB for one in ids):
@@ -112,7 +113,7 @@ class _Reader:
         self.tally.odd("a list of tasks that sacct cut off (...)", cut)
         return ids
 
-    def _elapsed(self, block: _Block) -> Ints:
+    def _elapsed(self, block: Block) -> Ints:
         raw, text = block.cells("elapsedraw"), block.cells("elapsed")
         elapsed = np.full(len(block.lines), NA, dtype=np.int64)
         if raw is not None:
@@ -127,7 +128,7 @@ class _Reader:
             elapsed[rest] = read
         return elapsed
 
-    def _course(self, block: _Block, start: Times, end: Times, elapsed: Ints) -> dict[str, Any]:
+    def _course(self, block: Block, start: Times, end: Times, elapsed: Ints) -> dict[str, Any]:
         """State, start, end, run time and whether it was complete."""
         cells = block.cells("state")
         found = [None] * len(block.lines) if cells is None else self.states.column(cells)
@@ -153,7 +154,7 @@ class _Reader:
             "censored": ["running" if cut else None for cut in running.tolist()],
         }
 
-    def _limits(self, block: _Block) -> Ints:
+    def _limits(self, block: Block) -> Ints:
         raw, text = block.cells("timelimitraw"), block.cells("timelimit")
         limits = np.full(len(block.lines), NA, dtype=np.int64)
         if raw is not None:
@@ -163,7 +164,7 @@ class _Reader:
         self.tally.odd("a time limit that cannot be read, taken as none", block.at(limits == BAD))
         return np.where(limits > 0, limits, NA)
 
-    def _needs(self, block: _Block) -> dict[str, Any]:
+    def _needs(self, block: Block) -> dict[str, Any]:
         """Cards and host memory."""
         nodes = block.numbers("nnodes", "allocnodes", "reqnodes")
         found: list[Cards] = [Cards(None)] * len(block.lines)
@@ -194,7 +195,7 @@ class _Reader:
             needs["host_memory_gib"] = self._memory(memory, block, nodes)
         return needs
 
-    def _memory(self, cells: Sequence[str], block: _Block, nodes: Ints) -> Any:
+    def _memory(self, cells: Sequence[str], block: Block, nodes: Ints) -> Any:
         """Host memory of the whole job; `c` a core, `n` a node, else as it stands."""
         read = self.memory.column(cells)
         cores = block.numbers("alloccpus", "ncpus", "reqcpus")
@@ -217,54 +218,6 @@ class _Reader:
 
 _CORES = re.compile(r"(?:^|,)cpu=(\d{1,9})(?:,|$)", re.ASCII)
 _MOMENTS = ("submit", "start", "end")
-
-
-@dataclass(slots=True)
-class _Block:
-    """Job rows of one block; columns by name, rows that are refused."""
-
-    layout: Layout
-    rows: list[list[str]]
-    lines: list[int]
-    tally: Tally
-    kept: Bools = field(init=False)
-    columns: tuple[tuple[str, ...], ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.kept = np.ones(len(self.rows), dtype=bool)
-        self.columns = tuple(zip(*self.rows, strict=True))  # once: rows lie far apart in memory
-
-    @property
-    def empty(self) -> list[str]:
-        """A column that says nothing."""
-        return [""] * len(self.rows)
-
-    def cells(self, *names: str) -> Sequence[str] | None:
-        """The cells of the first of these columns that is there."""
-        place = self.layout.find(*names)
-        return None if place is None else self.columns[place]
-
-    def numbers(self, *names: str) -> Ints:
-        """A column of counts; NA where it is not there or no number."""
-        cells = self.cells(*names)
-        if cells is None:
-            return np.full(len(self.rows), NA, dtype=np.int64)
-        return np.array(
-            [int(cell) if cell.isdigit() and len(cell) < 10 else NA for cell in cells], dtype=np.int64
-        )
-
-    def at(self, wrong: Bools) -> list[int]:
-        """Lines of the marked rows."""
-        return [self.lines[place] for place in np.flatnonzero(wrong).tolist()]
-
-    def refuse(self, wrong: Bools, kind: str, column: str, reasons: Sequence[str] | None = None) -> None:
-        """Set the marked rows aside, unless they are already."""
-        for place in np.flatnonzero(wrong & self.kept).tolist():
-            cells: Callable[..., Any] = self.cells
-            value = (cells(column.lower()) or self.empty)[place] if reasons is None else reasons[place]
-            reason = f"{column} is no {kind}: {value!r}" if reasons is None else value.removeprefix("bad: ")
-            self.tally.aside(self.lines[place], kind, reason)
-            self.kept[place] = False
 
 
 def _times(one: Cards, nodes: int) -> Cards:

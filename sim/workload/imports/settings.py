@@ -19,6 +19,8 @@ class Settings:
 
     format: str | None = None
     """Name of a reader; None: recognised from the content."""
+    encoding: str | None = None
+    """Encoding of a text; None: recognised from the content."""
     columns: tuple[str, ...] = ()
     """sacct without a header: the names of its columns, in order."""
     preset: str | None = None
@@ -49,6 +51,8 @@ class Settings:
     shuffle: bool = False
     seed: int = 0
     strict: bool = False
+    replayable: bool = False
+    """Whether an import without a job that can be replayed is an error."""
     widest: int | None = None
     """Cards of the largest leased machine, for the report."""
     most: int | None = None

@@ -1,8 +1,9 @@
 """A dump as text: compression and encoding recognised, read in blocks, bounded in every direction.
 
-The file is read twice, in blocks: once to find the encoding (byte order mark, else strict UTF-8, else
-GB18030, else refused; a few Chinese words in UTF-8 also decode as GB18030, to wrong signs, so the
-order matters), and once for its rows. Nothing here holds more than a block and a line.
+The file is read twice, in blocks: once to find the encoding (byte order mark, else strict UTF-8, else the
+Western code page where the bytes say so, else GB18030, else refused; a few Chinese words in UTF-8 also
+decode as GB18030, to wrong signs, so the order matters), and once for its rows.
+Nothing here holds more than a block and a line.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sim.errors import InputError, Problem
+from sim.workload.western import WESTERN, is_western
 
-__all__ = ["LONGEST_LINE", "Source", "open_source"]
+__all__ = ["ENCODINGS", "LONGEST_LINE", "Source", "open_source"]
 
 BLOCK = 4 * 2**20
 """Bytes read at a time."""
@@ -29,6 +31,11 @@ MOST_RATIO = 200
 FREE_BYTES = 64 * 2**20
 """Unpacked size up to which the ratio is not looked at."""
 
+ENCODINGS = (
+    *("utf-8", "utf-16", "gb18030", "big5", "shift_jis", "euc_kr"),
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "latin-1"),
+)
+"""Encodings that may be named; a byte order mark of UTF-8 is nothing of the first cell."""
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _REFUSED = (
     (b"\xd0\xcf\x11\xe0", "an old Excel file (.xls): save it as .xlsx or CSV"),
@@ -84,12 +91,14 @@ class Source:
         return []
 
 
-def open_source(path: Path) -> Source:
-    """Look at a file: what it is and, for text, in which encoding.
+def open_source(path: Path, encoding: str | None = None) -> Source:
+    """Look at a file: what it is and, for text, in which encoding; `encoding` names it, one of `ENCODINGS`.
 
-    Raises InputError where it is not there, not text, cut off, far too large once unpacked, or has a
-    line longer than `LONGEST_LINE`.
+    Raises InputError where it is not there, not text, not in the encoding named, cut off, far too large once
+    unpacked, or has a line longer than `LONGEST_LINE`.
     """
+    if encoding is not None and encoding.lower() not in ENCODINGS:
+        raise InputError(Problem("unknown encoding", key="--encoding", value=encoding, known=ENCODINGS))
     start = _start(path)
     if not start:
         raise InputError(Problem("the file is empty", str(path)))
@@ -103,7 +112,10 @@ def open_source(path: Path) -> Source:
     for magic, what in _REFUSED:
         if start.startswith(magic):
             raise InputError(Problem(f"this is no table of jobs but {what}", str(path)))
-    return Source(path, "text", packed, _encoding(path, packed, start))
+    found = (
+        _encoding(path, packed, start) if encoding is None else _named(path, packed, start, encoding.lower())
+    )
+    return Source(path, "text", packed, found)
 
 
 def _start(path: Path) -> bytes:
@@ -132,10 +144,26 @@ def _encoding(path: Path, packed: bool, start: bytes) -> str:
     wrong = _scan(path, packed, "utf-8")
     if wrong is None:
         return "utf-8"
+    if is_western(_blocks(path, packed)):
+        _scan(path, packed, WESTERN)
+        return WESTERN
     if _scan(path, packed, "gb18030") is None:
         return "gb18030"
-    rule = "the file is no text in UTF-8, UTF-16 (with its mark) or GB18030; the first wrong byte is here"
+    rule = (
+        "the file is no text in UTF-8, UTF-16 (with its mark), GB18030 or cp1252 (--encoding NAME names "
+        "another); the first wrong byte is here"
+    )
     raise InputError(Problem(rule, str(path), wrong))
+
+
+def _named(path: Path, packed: bool, start: bytes, encoding: str) -> str:
+    """The encoding that the user names; InputError with the first line that is not in it."""
+    if encoding == "utf-8" and start.startswith(codecs.BOM_UTF8):
+        encoding = "utf-8-sig"
+    wrong = _scan(path, packed, encoding)
+    if wrong is None:
+        return encoding
+    raise InputError(Problem(f"the file is not {encoding} here", str(path), wrong, "--encoding", encoding))
 
 
 def _scan(path: Path, packed: bool, encoding: str) -> int | None:

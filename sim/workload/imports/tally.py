@@ -57,6 +57,8 @@ class Tally:
     """What was inferred or assumed, one sentence each."""
     calendar: bool = True
     """Whether times are dates; False: they count from an unknown moment."""
+    hints: Counter[str] = field(default_factory=Counter)
+    """Rows set aside that another option would read, by option."""
     orphans: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Job ids of steps that did not follow their job's row -> first line and number of steps."""
 
