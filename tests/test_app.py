@@ -69,7 +69,7 @@ def test_the_numbers_are_those_of_the_command(page: AppTest, fleetsim: Callable[
     told = fleetsim("compare", "scenarios/two.yaml", "--seed", "7", "--out", "other", "--format", "json")
     document = json.loads(told.out)
     assert shown == {name: value for name, value in document.items() if name != "folder"}
-    assert "two cards, monthly" in _said(page.success)
+    assert "two cards, monthly" in _said(page.warning)
     # 2,800 CNY a card and month; a year at a fifth off is owed whole. The second job waits an hour.
     rows = page.dataframe[0].value
     assert list(rows["Committed cost"]) == ["26,880 CNY", "5,600 CNY"]

@@ -50,10 +50,14 @@ def test_again_changes_nothing_and_a_changed_file_is_kept(
     assert not (tmp_path / "scenarios" / "replay.yaml").exists()
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "scenarios").write_text("a file where a folder should be")
-    assert _init(str(tmp_path)) == 2  # as every command that cannot write where it is told to
-    assert str(tmp_path / "scenarios") in capsys.readouterr().err
+def test_a_place_that_cannot_be_written_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("here").mkdir()
+    Path("here", "scenarios").write_text("a file where a folder should be")
+    assert _init("here") == 2  # as every command that cannot write where it is told to
+    assert "(found 'here/scenarios')" in capsys.readouterr().err
     assert not (tmp_path / "outputs").exists()
 
 

@@ -149,7 +149,7 @@ BAD = {
     ),
     "workload.classes.0.rate: {normal: {mean: 5/day, deviation: 3/day}}": (
         "uncertain.workload.classes.0.rate",
-        "may be drawn that is refused: a rate is",
+        "may be drawn that is refused: a rate may not be below 0",
     ),
     "workload.classes.0.rate: {uniform: {low: 1, high: 2}}": ("uncertain.workload.classes.0.rate", "refused"),
     "workload.classes.4.rate: {uniform: {low: 1/h, high: 2/h}}": (
