@@ -80,17 +80,3 @@ def test_a_run_leaves_the_collector_of_cycles_as_it_was(enabled: bool) -> None:
     finally:
         (gc.enable if was else gc.disable)()
     assert [job.end_us for job in log.jobs] == [HOUR, 2 * HOUR]
-
-
-@pytest.mark.parametrize("frozen", [True, False])
-def test_a_run_thaws_nothing_that_others_have_frozen(frozen: bool) -> None:
-    plan = FleetPlan((pool(1),), None, "fifo", 10 * HOUR, CheckpointSpec(None))
-    had = gc.get_freeze_count()
-    (gc.freeze if frozen else gc.unfreeze)()
-    try:
-        before = gc.get_freeze_count()
-        run(plan, job_set([(0, 1)]), rates(), Streams(0))
-        assert (before > 0) is frozen
-        assert gc.get_freeze_count() == before
-    finally:
-        (gc.freeze if had else gc.unfreeze)()

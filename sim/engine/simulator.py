@@ -50,17 +50,16 @@ def _without_cyclic_gc() -> Iterator[None]:
     """Nothing of a run is freed before its end, so collecting cycles in it only costs time.
 
     What the run made goes to the oldest generation at once: the first collection afterwards would
-    else walk through all of it. Where the program around has frozen objects of its own, they stay so.
+    else walk through all of it.
     """
-    enabled, frozen = gc.isenabled(), gc.get_freeze_count()
+    enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
-            if not frozen:
-                gc.freeze()
-                gc.unfreeze()
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
 
 
