@@ -110,9 +110,17 @@ def _outages(log: RunLog, lease: LeaseRecord, card: int) -> list[Span]:
     here = [f for f in log.failures if (f.offer, f.machine, f.burst) == place]
     end = log.horizon_us if lease.end_us is None else lease.end_us
     here = [f for f in here if lease.start_us <= f.at_us < end]
-    replaced = [f.back_us for f in here if f.card is None and (KINDS[f.kind].moves or _card_kind(f.kind))]
-    spans = [(f.at_us, f.back_us) for f in here if f.card in (None, card)]
-    return [(at, min([back, *(r for r in replaced if at <= r)])) for at, back in spans]
+    replaced = [
+        (f.back_us, number)
+        for number, f in enumerate(here)
+        if f.card is None and (KINDS[f.kind].moves or _card_kind(f.kind))
+    ]
+    # A machine that is replaced at once may be struck in the same instant: what struck it after that stays.
+    return [
+        (f.at_us, min([f.back_us, *(back for back, by in replaced if (f.at_us, number) <= (back, by))]))
+        for number, f in enumerate(here)
+        if f.card in (None, card)
+    ]
 
 
 def _card_kind(kind: str) -> bool:
