@@ -10,26 +10,12 @@ from typing import Any
 import pytest
 
 from tests.conftest import Outcome
+from tests.price_lists import QUOTE
 
 Command = Callable[..., Outcome]
-CARD = """\
-  - id: {id}
-    name: a quote of {id}
-    provider: {id}
-    gpu: A100-40G
-    gpus_per_unit: 1
-    form: cloud
-    wan_mbps: 200
-    disk_read_gb_s: 1.0
-    link: none
-    network: 10gbe
-    price: {{unit: month, low: {price}, high: {price}}}
-    plans: {{monthly: {{multiplier: 1}}, annual: {{multiplier: 0.8}}}}
-    currency: {currency}
-    status: quote
-    source: a quote
-    date: 2026-11-16
-"""
+CARD = QUOTE.replace("{unit}", "month").replace(
+    "{plans}", "{{monthly: {{multiplier: 1}}, annual: {{multiplier: 0.8}}}}"
+)
 YEAR = ("--start", "2026-01-01", "--months", 12, "--plan", "annual")
 RATE = ("--exchange", "USD=7.13@2026-11-30")
 

@@ -7,24 +7,9 @@ from pathlib import Path
 
 import pytest
 
-HOUR = """\
-  - id: {id}
-    name: a quote of {id}
-    provider: {id}
-    gpu: A100-40G
-    gpus_per_unit: 1
-    form: cloud
-    wan_mbps: 200
-    disk_read_gb_s: 1.0
-    link: none
-    network: 10gbe
-    price: {{unit: hour, low: {price}, high: {price}}}
-    plans: {{hourly: {{multiplier: 1}}}}
-    currency: {currency}
-    status: quote
-    source: a quote
-    date: 2026-11-16
-"""
+from tests.price_lists import QUOTE
+
+HOUR = QUOTE.replace("{unit}", "hour").replace("{plans}", "{{hourly: {{multiplier: 1}}}}")
 LIST = "offers:\n" + "".join(
     HOUR.format(id=name, currency=currency, price=price)
     for name, currency, price in (("rhine", "USD", 2.5), ("south", "CNY", 9), ("north", "CNY", 8))
