@@ -192,6 +192,32 @@ def test_a_loss_while_the_job_waited_is_not_undone_by_a_later_snapshot() -> None
     assert [row[1:] for row in mine] == [pytest.approx(row[1:]) for row in expected]
 
 
+@pytest.mark.parametrize(
+    ("until", "lost", "kept", "begun"),
+    [
+        (7, 7.5, 0, 0),  # the image of 0 h has nothing of the job, and so has that of 8 h, made of it
+        (3, 4, 0, 2),  # there is no image since the lease began
+        (15, 15.5, 8, 0),  # that of 8 h knows of 8 h, and that of 16 h, made of it, knows the same
+        (15, 16.5, 15, 0),  # that of 16 h was made before the loss: it knows of all 15 h
+    ],
+)
+def test_a_loss_behind_a_closed_window_takes_what_a_later_snapshot_could_hold(
+    until: int, lost: float, kept: int, begun: int
+) -> None:
+    """A window's end takes the job's files along; what stays on the machine is lost with its disk."""
+    # On again at 20 h with all that was saved, 1.5 h before the machine fails again: what comes back is
+    # what the last snapshot found on the machine, which had been lost and had come back before it was made.
+    windows = ((begun * HOUR, until * HOUR), (20 * HOUR, 2000 * HOUR))
+    leases = [LeaseSpan(0, 1, begun * HOUR, None, disk_kept=False, windows=windows)]
+    spec = pool(1, leases=leases, model=failures(snapshots=Snapshots(8 * HOUR, 0, True)))
+    log = go(plan(spec, checkpoint=CheckpointSpec(HOUR, 0), forced=(at(lost), at(21.5))), job_set([(0, 30)]))
+    saved = until - begun
+    assert rows(log) == [
+        ("window_end", saved, 0, 0), ("node", 0, 1.5, saved - kept), ("done", 30 - kept, 0, 0),
+    ]  # fmt: skip
+    assert end(log) == 22.5 + 30 - kept
+
+
 def test_a_snapshot_brings_back_what_all_jobs_of_a_shared_card_had_saved() -> None:
     # Two at half speed, a checkpoint for each hour of work: one in two hours. The machine fails at 11.5 h
     # without its disk; the snapshot of 8 h knows of 4 h of work of each, which took 8 h. From 12.5 h on

@@ -299,6 +299,7 @@ class Executor:
         run.run_us += elapsed
         if self.keeps_history:
             stay.ended_us, stay.gain_us = now, saved
+            stay.left_epoch = stay.cards[0].machine.disk_epoch
         card_us: Micros | None = None
         if shared and isinstance(stay, SharedStay):
             work, saved, card_us = stay.close(now, alive - startup - checkpoints, work, saved)

@@ -5,7 +5,9 @@ Work is in microseconds at the speed of the job's last stay, as everywhere in `e
 
 from __future__ import annotations
 
-from sim.engine.fleet import HANDED_BACK
+from collections.abc import Sequence
+
+from sim.engine.fleet import HANDED_BACK, Machine
 from sim.engine.stay import Run, Stay
 from sim.units import Micros
 
@@ -42,24 +44,52 @@ def restored(run: Run) -> tuple[Stay | None, Micros, Micros]:
     """
     if run.saved_where is None:
         return None, 0, 0
-    machine = run.saved_where.machine
-    at_us = machine.restored[run.saved_epoch]
+    return _in_snapshot(run, run.history or (), run.saved_where.machine, run.saved_epoch)
+
+
+def _in_snapshot(
+    run: Run, stays: Sequence[Stay], machine: Machine, epoch: int
+) -> tuple[Stay | None, Micros, Micros]:
+    """The same for the snapshot that replaced one of the machine's disks; only these stays have been."""
+    at_us = machine.restored[epoch]
     following: Stay | None = None
-    for stay in reversed(run.history or ()):
+    for i in range(len(stays) - 1, -1, -1):
+        stay = stays[i]
         if stay.start_us <= at_us:
             if stay.cards[0].machine is not machine:
                 break
             gain = _gained(stay, at_us)
             if gain is None and following is not None:
-                # Between two stays: what the later one found, for the disk may have been lost before.
-                work = following.before_us * run.total_us // following.total_us
-                return stay, *_at_most_now(run, work, following.before_card_us)
+                return _between(run, stays[: i + 1], following, epoch)
             gain = stay.gain_us if gain is None else gain
             work = (stay.before_us + gain) * run.total_us // stay.total_us
             card = stay.before_card_us + stay.card_time(gain)
             return (stay, work, card) if stay is run.stay else (stay, *_at_most_now(run, work, card))
         following = stay
     return None, 0, 0
+
+
+def _between(
+    run: Run, stays: Sequence[Stay], following: Stay, epoch: int
+) -> tuple[Stay | None, Micros, Micros]:
+    """A snapshot from between two stays, the last of which are given, and the one that followed.
+
+    It holds what the later one found, for the disk may have been lost before. But where a planned
+    end took the files along, a loss after it took those on the machine alone, and the later one
+    found more; and a unit that went back in between came again with an empty disk.
+    """
+    last = stays[-1]
+    machine = last.cards[0].machine
+    work = following.before_us * run.total_us // following.total_us
+    card = following.before_card_us
+    for lost in range(last.left_epoch, epoch):
+        back_us = machine.restored[lost]
+        if back_us < 0:
+            return None, 0, 0
+        if back_us < (last.ended_us or 0):
+            _, older, older_card = _in_snapshot(run, stays, machine, lost)
+            work, card = min(work, older), min(card, older_card)
+    return last, *_at_most_now(run, work, card)
 
 
 def _at_most_now(run: Run, work: Micros, card: Micros) -> tuple[Micros, Micros]:

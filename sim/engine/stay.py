@@ -82,7 +82,7 @@ class Stay:
 
     __slots__ = (
         "before_card_us", "before_us", "callback", "cards", "cost_us", "ended_us", "every_us", "failed",
-        "failed_us", "gain_us", "length_us", "option", "pieces", "plain", "pool", "remaining_us", "run",
+        "failed_us", "gain_us", "left_epoch", "length_us", "option", "pieces", "plain", "pool", "remaining_us", "run",
         "start_us", "startup_us", "stop_us", "subject", "total_us", "version", "voided_card_us",
     )  # fmt: skip
 
@@ -101,6 +101,8 @@ class Stay:
     ended_us: Micros | None
     gain_us: Micros
     """Work that it had saved when it ended."""
+    left_epoch: int
+    """Which disk stood in its first machine when it ended."""
 
     def __init__(self, run: Run, pool: Pool, option: RunOption, cards: list[Card], start_us: Micros) -> None:
         self.run = run
