@@ -82,8 +82,9 @@ class Stay:
 
     __slots__ = (
         "before_card_us", "before_us", "callback", "cards", "cost_us", "ended_us", "every_us", "failed",
-        "failed_us", "gain_us", "left_epoch", "length_us", "option", "pieces", "plain", "pool", "remaining_us", "run",
-        "start_us", "startup_us", "stop_us", "subject", "total_us", "version", "voided_card_us",
+        "failed_us", "gain_us", "left_epoch", "length_us", "option", "pieces", "plain", "pool",
+        "remaining_us", "run", "start_us", "startup_us", "stop_us", "subject", "total_us", "version",
+        "voided_card_us",
     )  # fmt: skip
 
     subject: Run
