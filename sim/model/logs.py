@@ -167,6 +167,12 @@ class Attempts(Packed[Attempt]):
         """Which stays ended in one of these ways."""
         return np.isin(self._rows["ended"], [i for i, text in enumerate(self.texts) if text in how])
 
+    def on_cards(self) -> list[list[int]]:
+        """The cards of each stay, in the order of the rows."""
+        every = self._cards.tolist()
+        places = zip(self._rows["first"].tolist(), self._rows["cards"].tolist(), strict=True)
+        return [every[first : first + count] for first, count in places]
+
     def _read(self, values: tuple[Any, ...]) -> Attempt:
         (
             start, end, startup, checkpoint, work, lost, voided, pause,

@@ -82,7 +82,7 @@ def read_swf(source: Source, settings: Settings, tally: Tally) -> Iterator[pa.Ta
     for first, lines in source.lines():
         cells, numbers = [], []
         for number, line in enumerate(lines, start=first):
-            values = line.partition(";")[0].split()
+            values = (line.partition(";")[0] if ";" in line else line).split()
             if not values:
                 continue
             tally.rows += 1
@@ -189,9 +189,15 @@ def _table(
         "state": states,
     }
     for name, field in (("team", team), ("user", "user"), ("queue", "queue")):
-        numbers = whole(columns[field])
-        out[name] = [None if number < 0 else f"{field}-{number}" for number in numbers.tolist()]
+        out[name] = _names(field, whole(columns[field]))
     return table(out)
+
+
+def _names(field: str, numbers: Ints) -> pa.Array:
+    """`user-7` for the number 7; null where it is not known. Few numbers stand in many lines."""
+    known, places = np.unique(numbers, return_inverse=True)
+    words = [None if number < 0 else f"{field}-{number}" for number in known.tolist()]
+    return strings(words).take(pa.array(places))
 
 
 def _known(values: Floats) -> Ints:
