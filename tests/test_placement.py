@@ -12,7 +12,7 @@ from sim.decisions.views import WayView
 from sim.engine import run
 from sim.errors import InputError
 from sim.load import load_text
-from sim.model.fleet import PoolSpec
+from sim.model.fleet import LeaseSpan, PoolSpec
 from sim.model.job import Job, JobSet, JobShape
 from sim.model.rates import RateTable
 from sim.model.records import RunLog
@@ -75,6 +75,15 @@ def test_unused_machines_are_kept_for_gangs(placement: str, last: str) -> None:
     log = run(plan(*BOTH, placement=placement), *world, STREAMS)
     assert offers(log)[:4] == [OFFER, OFFER, BIG, last]
     assert starts(log)[4] == (10 if placement == "best-fit" else 4)
+
+
+def test_a_whole_machine_with_a_reserved_card_does_not_hide_one_in_use() -> None:
+    # Two machines of two cards, one card of the first reserved. Job 0 has the first machine until 2 h, job 1
+    # a card of the second. At 3 h each has one card free, the first nobody on it: job 2 leaves it whole.
+    leases = [LeaseSpan(0, 1, 0, None, reserve=1), LeaseSpan(1, 1, 0, None)]
+    world = gangs((0, 2, 1), (1, 9, 1), (3, 9, 1), (20, 1, 2), spans=False)
+    log = run(plan(pool(2, per_machine=2, leases=leases), placement="whole"), *world, STREAMS)
+    assert cards(log) == [(0,), (2,), (3,), (2, 3)]
 
 
 def test_without_gangs_nothing_is_kept_whole() -> None:

@@ -184,13 +184,16 @@ class Pool:
 
         In one machine: the machine with the fewest free cards that suffice, lowest ordinal first.
         Over several: the fullest-free machines first, so that the job touches as few as possible.
-        The placement rule may turn either round. `touched`: no machine with all cards free.
+        The placement rule may turn either round. `touched`: in one machine, of which a card is in use.
         """
         if count > self.free:
             return None
         if not spans:
-            machine = self._first(self._widest if self.emptiest_machine else self._from[count])
-            if machine is None or machine.free < count or (touched and machine.free == machine.usable):
+            if touched:
+                machine = self._first_in_use(self._from[count])
+            else:
+                machine = self._first(self._widest if self.emptiest_machine else self._from[count])
+            if machine is None or machine.free < count:
                 return None
             return self._grab(machine, count)
         taken: list[Card] = []
@@ -340,6 +343,26 @@ class Pool:
                     return machine
                 heapq.heappop(heap)
                 machine.indexed[free] = False
+        return None
+
+    def _first_in_use(self, index: Sequence[tuple[int, list[int]]]) -> Machine | None:
+        """The same among machines of which a card is in use or down.
+
+        One with reserved cards may be whole and yet have no more free cards than one in use; there is at
+        most one a lease that has both reserved cards and others, so few are passed over.
+        """
+        for free, heap in index:
+            if free == self.size:
+                break
+            passed: list[int] = []
+            machine = self._first(((free, heap),))
+            while machine is not None and machine.free == machine.usable:
+                passed.append(heapq.heappop(heap))
+                machine = self._first(((free, heap),))
+            for ordinal in passed:
+                heapq.heappush(heap, ordinal)
+            if machine is not None:
+                return machine
         return None
 
     def _grab(self, machine: Machine, count: int) -> list[Card]:
