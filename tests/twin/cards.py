@@ -114,6 +114,8 @@ class Machine:
         """Numbers of the disks that stayed behind; a disk of a unit that was handed back is not lost."""
         self.files: dict[tuple[int, int], Files] = {}
         """The checkpoints on the disk, where disks have snapshots."""
+        self.handed_back: dict[int, dict[tuple[int, int], Files]] = {}
+        """What was on the disks of units that went back to the provider: it was saved elsewhere."""
         self.image: Image | None = None
         """The last snapshot of the disk."""
         self.models: dict[str, Micros] = {}
@@ -145,10 +147,16 @@ class Machine:
         self.busy = self.down = self.away = 0
         self.absences = []
         self.models = {}
+        self.handed_back[self.disk] = self.files
         self.files, self.image = {}, None
         self.disk += 1
         for card in self.cards:
             card.broken = None
+
+    def come_of(self, disk: int) -> dict[tuple[int, int], Files]:
+        """The checkpoints that came in the place of those of a lost disk, as they are now."""
+        later = [number for number in self.handed_back if number > disk]
+        return self.handed_back[min(later)] if later else self.files
 
     def lose_disk(self) -> None:
         """The disk stays behind; another comes with what the last snapshot holds, if there is one.

@@ -63,7 +63,8 @@ class Saved:
         """Saved work and its card-time of a waiting job: all, or what a snapshot brought back."""
         if not self.files_lost():
             return self.saved, self.kept_card_time
-        files = self.files[0].files.get(self.name)
+        machine, disk = self.files
+        files = machine.come_of(disk).get(self.name)
         if files is None:
             return 0, 0
         return min(self.saved, files.work * self.total // files.total), min(
