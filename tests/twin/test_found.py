@@ -8,8 +8,8 @@ import pytest
 
 from sim.engine import run
 from sim.engine.fleet import Pool
-from sim.engine.saves import disk_lost
-from sim.engine.stay import Run
+from sim.engine.saves import disk_lost, kept_share
+from sim.engine.stay import Run, Stay
 from sim.model.failures import Hangs, Snapshots, Spares
 from sim.model.fleet import BurstSpec, CheckpointSpec, ForcedFailure, LeaseSpan, LogNormal, PolicyParameters
 from sim.model.job import UserEnd
@@ -229,3 +229,41 @@ def test_a_unit_that_comes_again_does_not_lose_what_was_on_its_old_disk() -> Non
     second.saved_where, second.saved_epoch = machine.cards[0], machine.disk_epoch
     unit.break_machine(machine, 5 * HOUR, 1)
     assert (disk_lost(first), disk_lost(second)) == (False, True)
+
+
+def test_what_a_snapshot_brought_back_is_saved_from_a_unit_that_goes_back() -> None:
+    # A job of 20 h runs on an hourly unit from 0 h, a checkpoint an hour; the unit fails at 9.5 h without its
+    # disk: the snapshot of 8 h brings 8 h back. The job waits, and the unit goes back at 12 h, what it holds
+    # saved. It is rented again at 14 h. Its new disk is nothing to the job, until it runs there: from 17 h
+    # to 18 h, when that is lost. The snapshot of 16 h has nothing of the job: the disk was another's.
+    unit = Pool(pool(0, offer="hourly", leases=[], model=IMAGES), 1, burst=True)
+    (machine,) = unit.machines
+    machine.disk_kept = False
+    unit.bring(machine, 0)
+    job = Run(job_set([(0, 20)]).jobs[0])
+    first = begun(job, unit, 0, before=0)
+    unit.break_machine(machine, round(9.5 * HOUR), 1)
+    first.ended_us, first.gain_us, first.left_epoch = round(9.5 * HOUR), 8 * HOUR, machine.disk_epoch
+    job.saved_us = job.kept_card_us = 8 * HOUR
+    assert kept_share(job) == 0.4
+    unit.take_away(machine, 12 * HOUR, 12 * HOUR)
+    unit.bring(machine, 14 * HOUR)
+    assert kept_share(job) == 0.4
+    begun(job, unit, 17 * HOUR, before=8 * HOUR)
+    unit.break_machine(machine, 18 * HOUR, 2)
+    assert kept_share(job) == 0
+
+
+IMAGES = failures(snapshots=Snapshots(8 * HOUR, 0, True))
+
+
+def begun(job: Run, unit: Pool, start: int, *, before: int) -> Stay:
+    """A stay of a job of 20 h on the unit's card, which nothing slows, a checkpoint each hour."""
+    card = unit.machines[0].cards[0]
+    stay = job.stay = Stay(job, unit, option(), [card], start)
+    stay.startup_us, stay.before_us, stay.before_card_us, stay.ended_us = 0, before, before, None
+    stay.total_us = job.total_us = 20 * HOUR
+    stay.remaining_us, stay.every_us, stay.pieces = stay.total_us - before, HOUR, 20 - before // HOUR
+    job.history = [*(job.history or ()), stay]
+    job.saved_where, job.saved_epoch = card, card.machine.disk_epoch
+    return stay
