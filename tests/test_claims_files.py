@@ -16,6 +16,7 @@ from sim.claims.table import COMPUTATIONS
 from sim.errors import InputError
 from tests.claims_cases import bench, everything
 from tests.conftest import Outcome
+from tests.price_lists import QUOTE
 
 ROOT = Path(__file__).parents[1]
 FACTS = ROOT.parent / "shared" / "facts" / "seed_claims.csv"
@@ -223,6 +224,33 @@ class TestOwnFile:
         done = fleetsim("claims", mine, "--catalog", prices, "--format", "csv")
         assert done.code == 0
         assert ",holds," in done.out
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            "list_price|{offer: mine}",
+            "price_ladder|{offers: [mine, rtx3090-24g-cloud]}",
+            "bill|{offer: mine, plan: annual, per: year}",
+            "discount|{offers: [mine], plan: annual}",
+            "offer_has|{offer: mine, price: 400}",
+            "month_used|{used_days: 10, offer: mine}",
+        ],
+    )
+    def test_prices_in_another_currency_are_not_taken_for_yuan(
+        self, asked: str, tmp_path: Path, fleetsim: Command
+    ) -> None:
+        offer = QUOTE.format(
+            id="mine", unit="month", price=400, currency="USD",
+            plans="{monthly: {multiplier: 1}, annual: {multiplier: 0.5}}",
+        )  # fmt: skip
+        prices = file(tmp_path, f"offers:\n{offer}", "prices.yaml")
+        name, inputs = asked.split("|")
+        old = "computation: bill\n    inputs: {offer: a100-40g-custom, count: 4, plan: annual, per: year}"
+        mine = file(tmp_path, ONE.replace(old, f"computation: {name}\n    inputs: {inputs}"))
+        done = fleetsim("claims", mine, "--catalog", prices)
+        assert (done.code, done.out) == (2, "")
+        assert "USD" in done.err
+        assert "Traceback" not in done.err
 
 
 def test_computations_are_all_used_or_documented() -> None:

@@ -473,7 +473,7 @@ class TestTco:
             ("{}\n", ("owning", "required")),
             ("owning: [\n", ("not valid YAML",)),
             ("preset: cheap\nowning: {}\n", (":1", "preset", "cheap", "article-002")),
-            ("owning: {currency: USD}\n", ("currency", "CNY", "USD")),
+            ("owning: {currency: USD}\n", ("--exchange", "CNY", "USD")),
         ],
     )
     def test_bad_files(self, fleetsim: Command, tmp_path: Path, text: str, said: tuple[str, ...]) -> None:

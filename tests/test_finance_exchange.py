@@ -1,4 +1,4 @@
-"""Offers in another currency in `quote`, `breakeven`, `budget`: answered in it, or turned at a dated rate."""
+"""Offers in another currency in the commands of finance: answered in it, or turned at a dated rate."""
 
 from __future__ import annotations
 
@@ -86,6 +86,126 @@ def test_a_budget_in_the_currency_of_the_offer(prices: Path, fleetsim: Command) 
     assert (found["currency"], found["lines"][0]["cost"]) == ("USD", 14_160)
     found = document(fleetsim(*asked, *RATE))
     assert (found["currency"], found["lines"][0]["cost"]) == ("CNY", 100_960.80)  # 14,160 x 7.13
+
+
+# -- Commitments -----------------------------------------------------------------------------------------
+
+
+def commit(prices: Path, *more: object) -> tuple[object, ...]:
+    asked = ("commit", "--demand", "uniform:0:3", "--catalog", prices, "--offer", "rhine")
+    return (*asked, *more, "--format", "json")
+
+
+def test_a_commitment_in_the_currency_of_the_offers(prices: Path, fleetsim: Command) -> None:
+    found = document(fleetsim(*commit(prices, "--fallback", "rhine:monthly")))
+    # By hand: 1,180 x 0.8 a month, and 1,180; 1 - c / p = 0.2, and F(0) = 1/4 is enough: none.
+    assert (found["currency"], found["committed_month"], found["fallback_month"]) == ("USD", 944, 1180)
+    assert found["newsvendor"] == 0
+    assert not any("turned at" in note for note in found["assumptions"])
+
+
+def test_a_commitment_at_a_dated_rate(prices: Path, fleetsim: Command) -> None:
+    found = document(fleetsim(*commit(prices, "--fallback", "north:monthly", *RATE)))
+    assert found["currency"] == "CNY"
+    assert (found["committed_month"], found["fallback_month"]) == (6730.72, 2800)  # 944 x 7.13
+    (note,) = (note for note in found["assumptions"] if "turned at" in note)
+    assert note.startswith("rhine: priced in USD, turned at 7.13 CNY for one, the rate of 2026-11-30, which")
+    done = fleetsim(*commit(prices, "--fallback", "north:monthly"))
+    assert (done.code, done.out) == (2, "")
+    assert "the offers are priced in USD and CNY" in done.err
+    assert "--exchange USD=RATE@" in done.err
+
+
+def test_a_commitment_of_a_scenario_at_a_dated_rate(prices: Path, two_jobs: Path, fleetsim: Command) -> None:
+    own = ("--set", f"catalog={prices.name}", "--offer", "rhine", "--plan", "annual")
+    runs = ("--replications", 1, "--jobs", 1, "--around", 1, "--format", "json")
+    found = document(fleetsim("commit", two_jobs, *own, *RATE, *runs))
+    assert found["currency"] == "CNY"
+    assert (found["committed_month"], found["fallback_month"]) == (6730.72, 30 * 730)
+    # The second job waits, and is given an hour of another card at 30 CNY: in a month of 720 hours.
+    assert found["trials"][1]["cost"] == pytest.approx(6730.72 + 30 * 730 / 720, abs=0.01)
+    assert any("rhine: priced in USD, turned at 7.13 CNY" in note for note in found["assumptions"])
+    done = fleetsim("commit", two_jobs, *own, *runs)
+    assert (done.code, done.out) == (2, "")
+    assert "--exchange USD=RATE@" in done.err
+
+
+def test_a_rate_that_the_scenario_states_is_not_given_twice(
+    prices: Path, two_jobs: Path, fleetsim: Command
+) -> None:
+    stated = ("--set", f"catalog={prices.name}", "--set", "exchange={USD: {rate: 7, date: 2026-11-30}}")
+    asked = ("commit", two_jobs, *stated, "--offer", "rhine", "--plan", "annual", "--around", 0)
+    runs = ("--replications", 1, "--jobs", 1, "--format", "json")
+    found = document(fleetsim(*asked, *runs))
+    assert found["committed_month"] == 6608  # 944 x 7
+    assert any("turned at 7 CNY for one" in note for note in found["assumptions"])
+    done = fleetsim(*asked, *RATE, *runs)
+    assert (done.code, done.out) == (2, "")
+    assert "states its rates itself" in done.err
+    done = fleetsim(*asked, "--exchange", "EUR=8@2026-11-30", *runs)
+    assert (done.code, done.out) == (2, "")
+    assert "no offer that is asked about is priced in this currency" in done.err
+
+
+def test_a_price_list_beside_a_scenario_is_refused(prices: Path, two_jobs: Path, fleetsim: Command) -> None:
+    done = fleetsim("commit", two_jobs, "--catalog", prices)
+    assert (done.code, done.out) == (2, "")
+    assert "a scenario names its price list itself" in done.err
+
+
+# -- Owning ----------------------------------------------------------------------------------------------
+
+
+def owning(prices: Path, rent: str, *more: object) -> tuple[object, ...]:
+    return ("tco", "--catalog", prices, "--rent", rent, *more, "--format", "json")
+
+
+def test_owning_and_renting_in_one_currency(prices: Path, fleetsim: Command) -> None:
+    found = document(fleetsim(*owning(prices, "rhine:annual", "--set", "currency=USD")))
+    assert found["currency"] == "USD"
+    assert found["rents"][0]["year"] == 90_624  # 8 x 12 x 1,180 x 0.8
+    assert found["inputs"]["capital"]["unit"] == "USD"
+    text = fleetsim(*owning(prices, "rhine:annual", "--set", "currency=USD")[:-2]).out
+    assert "CNY" not in text
+    article = ("--preset", "article-002", "--set", "currency=USD")
+    assert document(fleetsim(*owning(prices, "rhine:annual", *article)))["statements"] == []
+
+
+def test_rents_that_are_turned(prices: Path, fleetsim: Command) -> None:
+    found = document(fleetsim(*owning(prices, "rhine:annual,north:annual", *RATE)))
+    assert found["currency"] == "CNY"
+    assert [rent["year"] for rent in found["rents"]] == [646_149.12, 215_040]  # x 7.13; 8 x 12 x 2,800 x 0.8
+    assert [note[:43] for note in found["assumptions"] if "turned at" in note] == [
+        "rhine: priced in USD, turned at 7.13 CNY fo"
+    ]
+    assert round(found["total"]) == 381_880  # owning stays as it is
+
+
+def test_owning_that_is_turned(prices: Path, fleetsim: Command) -> None:
+    own = ("--set", "currency=USD", "--set", "capital=100000", "--set", "hosting=4000")
+    found = document(fleetsim(*owning(prices, "north:annual", *own, *RATE)))
+    assert (found["currency"], found["rents"][0]["year"]) == ("CNY", 215_040)
+    assert found["inputs"]["capital"]["value"] == 713_000
+    assert found["parts"]["hosting"] == 28_520  # 4,000 x 7.13
+    assert found["parts"]["spares"] == 21_390  # 3 % of 713,000
+    assert found["inputs"]["utilisation"]["value"] == 0.6
+    dollars = document(fleetsim(*owning(prices, "rhine:annual", *own)))
+    assert found["total"] == pytest.approx(dollars["total"] * 7.13)
+    assert any(note.startswith("own machine: priced in USD, turned at") for note in found["assumptions"])
+
+
+def test_owning_and_renting_without_a_rate(prices: Path, fleetsim: Command) -> None:
+    for asked in (owning(prices, "rhine:annual"), owning(prices, "north:annual", "--set", "currency=USD")):
+        done = fleetsim(*asked)
+        assert (done.code, done.out) == (2, "")
+        assert "owning and rents are priced in" in done.err
+        assert "--exchange USD=RATE@" in done.err
+    done = fleetsim(*owning(prices, "rhine:annual", "--set", "currency=dollars"))
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean USD?" in done.err
+
+
+# -- What is refused -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

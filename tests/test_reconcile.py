@@ -14,7 +14,8 @@ from sim.catalog import load_catalog
 from sim.errors import InputError
 from sim.experiments import store
 from sim.experiments.compare import compare
-from sim.experiments.invoice_cells import amount, day, span
+from sim.experiments.invoice_cells import amount
+from sim.experiments.invoice_days import day, span
 from sim.experiments.invoice_file import read_invoice
 from sim.experiments.quote import quote
 from sim.experiments.reconcile import CAUSES, reconcile

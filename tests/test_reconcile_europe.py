@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from sim.errors import InputError
-from sim.experiments.invoice_cells import amount, day
+from sim.experiments.invoice_cells import amount
+from sim.experiments.invoice_days import day
 from sim.experiments.invoice_file import read_invoice
 from tests.conftest import Outcome
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from sim.billing.assumed_terms import Seen, term_sentences
 from sim.billing.contracts import Contract
+from sim.billing.exchange import turned
 from sim.billing.hourprice import increments
 from sim.billing.rounding import show_factor, show_money
 from sim.billing.segments import Stretch
@@ -60,15 +61,7 @@ def _price(contract: Contract) -> Iterator[str]:
     if "/" in offer.gpu and not isinstance(price, Decimal):
         yield said("{name}: {reason}", name=offer.id, reason=offer.assumptions[0])
     if contract.rate is not None:
-        yield said(
-            "{name}: priced in {foreign}, turned at {rate} {currency} for one, the rate of {date}, which is "
-            "assumed to hold for the whole scenario.",
-            name=offer.id,
-            foreign=contract.foreign,
-            rate=contract.rate.rate,
-            currency=offer.currency,
-            date=contract.rate.date,
-        )
+        yield turned(offer.id, contract.foreign, offer.currency, contract.rate)
     if isinstance(price, Decimal):
         yield said(
             "{name}: list price {cost} {per} and unit, as the scenario says (published: {published}).",

@@ -7,10 +7,11 @@ from typing import Any
 
 from sim.model.contract import Offer, PriceChange
 from sim.model.lease import Lease, LeasePrice
+from sim.model.said import said
 from sim.model.scenario import ExchangeRate, Scenario
 from sim.model.terms import ContractTerms
 
-__all__ = ["lease_at", "offer_at", "rate_of", "terms_at"]
+__all__ = ["lease_at", "offer_at", "rate_of", "terms_at", "turned"]
 
 
 def rate_of(scenario: Scenario, offer: Offer) -> ExchangeRate | None:
@@ -19,6 +20,19 @@ def rate_of(scenario: Scenario, offer: Offer) -> ExchangeRate | None:
     KeyError if a rate is needed and the scenario has none.
     """
     return None if offer.currency == scenario.currency else scenario.exchange[offer.currency]
+
+
+def turned(name: str, foreign: str, currency: str, rate: ExchangeRate) -> str:
+    """The assumption behind an answer in `currency` about something that is priced in another."""
+    return said(
+        "{name}: priced in {foreign}, turned at {rate} {currency} for one, the rate of {date}, which is "
+        "assumed to hold for the whole scenario.",
+        name=name,
+        foreign=foreign,
+        rate=rate.rate,
+        currency=currency,
+        date=rate.date,
+    )
 
 
 def offer_at(offer: Offer, rate: Decimal, currency: str) -> Offer:

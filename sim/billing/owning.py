@@ -23,6 +23,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from sim.model.base import Strict
+from sim.model.currencies import checked
 
 __all__ = [
     "HOURS_OF_YEAR",
@@ -32,6 +33,7 @@ __all__ = [
     "YearRow",
     "books",
     "capital_for",
+    "in_currency",
     "own",
     "payback_months",
     "recovery_factor",
@@ -86,7 +88,8 @@ class Owning(Strict):
     """Inputs of owning: each a number, or `{value: 800000, source: quote of 3 March}`."""
 
     name: str = "own machine"
-    currency: str = "CNY"
+    currency: Annotated[str, AfterValidator(checked)] = "CNY"
+    """Of every amount here; code of ISO 4217."""
     cards: int = Field(default=8, ge=1, le=1_000_000)
     """Cards of all machines together."""
     capital: _Price = _assumed("800000")
@@ -153,6 +156,16 @@ class YearRow:
     closing: Decimal
     running: Decimal
     """Power, hosting, staff, spares and network of the year; of its part where life ends within it."""
+
+
+def in_currency(inputs: Owning, currency: str, rate: Decimal) -> Owning:
+    """The inputs with every amount of money in the other currency, at `rate` of it for one; sources stay."""
+    money = ("capital", "power_price", "hosting", "staff", "network")
+    figures: dict[str, Figure] = {name: getattr(inputs, name) for name in money}
+    turned = {
+        name: figure.model_copy(update={"value": figure.value * rate}) for name, figure in figures.items()
+    }
+    return inputs.model_copy(update={**turned, "currency": currency})
 
 
 def recovery_factor(rate: Decimal, years: Decimal) -> Decimal:

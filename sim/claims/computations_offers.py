@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from sim.claims.bench import Bench
-from sim.claims.money import Rent, find_offer, money, rent_a_month, sources
+from sim.claims.money import Rent, find_offer, in_yuan, money, rent_a_month, sources
 from sim.claims.working import Computation, Step, Working, read_inputs, shown
 from sim.errors import InputError, Problem
 from sim.model.base import Strict
@@ -101,7 +101,7 @@ def offer_has(inputs: Mapping[str, Any], bench: Bench) -> Working:
         wanted = getattr(asked, key)
         actual: Any = tuple(offer.plans) if key == "plans" else getattr(offer, key)
         if key == "price":
-            actual, same = offer.price.low, offer.price.low == wanted
+            actual, same = in_yuan(offer).price.low, offer.price.low == wanted
         else:
             same = set(wanted) <= set(actual) if key == "plans" else actual == wanted
         text = f"{key} of {offer.id} in the catalogue: {_plain(actual)}; stated: {_plain(wanted)}"

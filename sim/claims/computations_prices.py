@@ -18,6 +18,7 @@ from sim.claims.money import (
     billed,
     choices,
     find_offer,
+    in_yuan,
     money,
     rent_a_month,
     sources,
@@ -224,8 +225,8 @@ def discount(inputs: Mapping[str, Any], bench: Bench) -> Working:
         if asked.plan not in offer.plans:
             rule, known = f"{offer.id} is not sold under this plan", tuple(offer.plans)
             raise InputError(Problem(rule, key="inputs.plan", value=asked.plan, known=known))
+        listed = in_yuan(offer).price.low * months
         paid = billed(bench, Rent(offer=offer.id, plan=asked.plan), months, "low").total
-        listed = offer.price.low * months
         share = Fraction(paid) / Fraction(listed) * 100
         value = share if asked.shown_as == "% of list" else 100 - share
         text = f"{offer.id}: {money(paid)} / ({money(offer.price.low)} x {months} months)"

@@ -12,7 +12,7 @@ from sim.claims.bench import Bench
 from sim.claims.card_engine import START, mean_of_runs, once, scenario
 from sim.claims.card_jobs import SPEED_ERROR, CardJob, constants, runs_of
 from sim.claims.card_steps import assumed, hour_steps, rate_steps, speed_sources, spread, yes
-from sim.claims.money import MONTH_HOURS, find_offer
+from sim.claims.money import MONTH_HOURS, find_offer, in_yuan
 from sim.claims.working import Computation, Step, Working, read_inputs, shown
 from sim.errors import InputError, Problem
 from sim.model.base import Strict
@@ -146,7 +146,7 @@ class _Month(Strict):
 def month_used(inputs: Mapping[str, Any], bench: Bench) -> Working:
     """What part of a rented month is used, and what an hour that is used then costs."""
     asked = read_inputs(_Month, inputs)
-    offer = find_offer(bench, asked.offer)
+    offer = in_yuan(find_offer(bench, asked.offer))
     month = MONTH_HOURS / 24
     share, idle = 100 * asked.used_days / month, (month - asked.used_days) / 7
     price = float(offer.price.pick("mid"))

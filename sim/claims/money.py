@@ -33,6 +33,7 @@ __all__ = [
     "billed_hours",
     "choices",
     "find_offer",
+    "in_yuan",
     "money",
     "plain_rent",
     "ranged",
@@ -40,6 +41,8 @@ __all__ = [
     "sources",
 ]
 
+CURRENCY = "CNY"
+"""Of all statements."""
 START = "2026-01-01"
 """First day of every contract (assumed): a year without a 29 February."""
 MONTH_HOURS = 720
@@ -119,6 +122,14 @@ def find_offer(bench: Bench, name: str, key: str = "inputs.offer") -> Offer:
     return slice_offer(offers[base], sold[profile])
 
 
+def in_yuan(offer: Offer, key: str = "inputs.offer") -> Offer:
+    """The same offer. InputError where its prices are in another currency: statements are checked in CNY."""
+    if offer.currency != CURRENCY:
+        rule = f"{offer.id} is priced in {offer.currency}, statements are checked in {CURRENCY}"
+        raise InputError(Problem(rule, key=key, value=offer.currency))
+    return offer
+
+
 def sources(*offers: Offer) -> tuple[str, ...]:
     """Where the prices of offers come from."""
     return tuple(dict.fromkeys(f"catalogue {o.id} ({o.status}, read {o.date}): {o.source}" for o in offers))
@@ -127,6 +138,8 @@ def sources(*offers: Offer) -> tuple[str, ...]:
 def choices(bench: Bench, rent: Rent) -> tuple[PriceChoice, ...]:
     """The ends of the published price to compute: one where it is one price, or one is asked for."""
     offer = find_offer(bench, rent.offer)
+    if rent.list_price is None:
+        in_yuan(offer)
     if rent.price is not None:
         return (rent.price,)
     if rent.list_price is not None or offer.price.low == offer.price.high:

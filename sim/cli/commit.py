@@ -11,14 +11,16 @@ import typer
 
 from sim.billing.finance.commitment import Commitment, Demand, empirical
 from sim.billing.finance.commitment import commit as best_commitment
-from sim.catalog import load_catalog
+from sim.catalog import Catalog, load_catalog
 from sim.cli.breakeven_ways import START, plain_scenario, read_plan
 from sim.cli.charts import ChartOption, write_chart
 from sim.cli.commit_answer import Answer
 from sim.cli.commit_inputs import Prices, plain_lease, prices, read_demand, template
 from sim.cli.commit_text import as_json, print_answer
 from sim.cli.console import print_json, say
+from sim.cli.finance_exchange import ExchangeOption, Money, money_of, with_rates
 from sim.cli.options import (
+    CatalogOption,
     FormatOption,
     JobsOption,
     OutputFormat,
@@ -29,6 +31,7 @@ from sim.cli.options import (
     check_file,
     price_choice,
     read_question,
+    refuse_catalog,
     strategy_number,
     workers,
 )
@@ -90,6 +93,8 @@ def commit(
     seed: SeedOption = None,
     jobs: JobsOption = None,
     price: PriceOption = None,
+    own: CatalogOption = None,
+    exchange: ExchangeOption = None,
     out: ChartOption = None,
     format_: FormatOption = OutputFormat.TEXT,
     progress: ProgressOption = ProgressForm.AUTO,
@@ -103,13 +108,15 @@ def commit(
         check_file(out, "--out", (".png",), [] if file is None else [file])
     if (file is None) == (demand is None):
         raise InputError(Problem("give either a scenario or a --demand", key="--demand", value=demand))
+    refuse_catalog(own, file)
     if file is None:
-        answer = _of_distribution(demand or "", offer, plan, fallback, price_choice(price))
+        catalog = load_catalog(own)
+        answer = _of_distribution(catalog, demand or "", offer, plan, fallback, price_choice(price), exchange)
     else:
         question = read_question(file, set_, price)
         sizes = Sizes(replications, seed, workers(jobs), around, progress)
         base = question.scenario.strategies[strategy_number(question, strategy)]
-        answer = _of_scenario(question, base, template(base, offer, plan), fallback, sizes)
+        answer = _of_scenario(question, base, template(base, offer, plan), fallback, sizes, exchange)
     if out is not None:
         _draw(answer, out)
     if format_ is OutputFormat.JSON:
@@ -130,25 +137,37 @@ def _draw(answer: Answer, out: Path) -> None:
 
 
 def _of_distribution(
-    demand: str, offer: str | None, plan: str | None, fallback: str | None, choice: PriceChoice | None
+    catalog: Catalog,
+    demand: str,
+    offer: str | None,
+    plan: str | None,
+    fallback: str | None,
+    choice: PriceChoice | None,
+    exchange: Sequence[str] | None,
 ) -> Answer:
     """The answer for a distribution that is given: prices from the catalogue, no simulation."""
     if offer is None:
         raise InputError(Problem("is needed with --demand: what is committed", key="--offer"))
-    catalog = load_catalog()
     name, kind = read_plan(f"{offer}:{plan or 'annual'}", "", catalog, "--offer")
     lease = plain_lease(name, kind)
     instead = read_plan(fallback or FALLBACK, "", catalog, "--fallback")
-    scenario = plain_scenario(
-        [{"name": "one", "leases": [{"offer": lease.offer, "plan": lease.plan}]}], START
+    both = (name, instead[0])
+    money = money_of(catalog, both, exchange)
+    scenario = money.of(
+        plain_scenario([{"name": "one", "leases": [{"offer": lease.offer, "plan": lease.plan}]}], START)
     )
     found = prices(scenario, catalog, lease, instead, choice)
     answer = _answer(read_demand(demand), found, lease, instead, scenario.currency)
-    return replace(answer, assumed_fallback=fallback is None)
+    return replace(answer, assumed_fallback=fallback is None, turned=money.turned(catalog, both))
 
 
 def _of_scenario(
-    question: Question, base: Strategy, lease: Lease, fallback: str | None, sizes: Sizes
+    question: Question,
+    base: Strategy,
+    lease: Lease,
+    fallback: str | None,
+    sizes: Sizes,
+    exchange: Sequence[str] | None,
 ) -> Answer:
     """The answer for the jobs of a scenario."""
     from sim.experiments.commitment import sample_demand, simulate_commitments
@@ -156,6 +175,8 @@ def _of_scenario(
     standard = FALLBACK if base.burst is None else f"{base.burst.offer_id}:hourly"
     instead = read_plan(fallback or standard, "", question.catalog, "--fallback")
     read_plan(f"{lease.offer_id}:{lease.plan}", "", question.catalog, "--offer")
+    both = (lease.offer_id, instead[0])
+    question = replace(question, scenario=with_rates(question.scenario, question.catalog, both, exchange))
     found = prices(question.scenario, question.catalog, lease, instead, question.price)
     with shown_progress(sizes.progress, "counting") as report:
         sample = sample_demand(
@@ -167,7 +188,9 @@ def _of_scenario(
     target = question.scenario.target
     limit = None if target is None or target.wait_p95 is None else target.wait_p95 / HOUR
     assumed = fallback is None and base.burst is None
-    answer = replace(answer, assumed_fallback=assumed, wait_limit_h=limit)
+    money = Money(question.scenario.currency, question.scenario.exchange)
+    turned = money.turned(question.catalog, both)
+    answer = replace(answer, assumed_fallback=assumed, wait_limit_h=limit, turned=turned)
     if sizes.around == 0 or not found.hourly:
         return answer
     best = answer.found.newsvendor

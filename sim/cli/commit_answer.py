@@ -34,6 +34,8 @@ class Answer:
     """Whether nobody said what stands in."""
     wait_limit_h: float | None = None
     """The scenario's target for the 95th percentile of wait, hours."""
+    turned: tuple[str, ...] = ()
+    """A sentence for each offer whose prices are turned into `currency`."""
 
     @property
     def period(self) -> str:

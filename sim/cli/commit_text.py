@@ -131,6 +131,7 @@ def _notes(answer: Answer) -> list[str]:
             "commitment as rented at once, exactly as long as it is needed."
         ),
         "A month has 730 h; prices are those of the first period.",
+        *answer.turned,
     ]
     if answer.assumed_fallback:
         notes.append(f"What stands in beyond the commitment is assumed: {answer.instead}; see --fallback.")

@@ -79,20 +79,21 @@ def focus(
     number = write_focus(_rows(found, grain, tax), out)
     name, ledger = found.run.strategy, found.run.ledger
     if format_ is OutputFormat.JSON:
-        print_json(
-            {
-                "file": str(out),
-                "focus_version": "1.2",
-                "rows": number,
-                "strategy": name,
-                "replication": replication,
-                "grain": grain.value,
-                "tax_effective": tax.value,
-                "currency": ledger.currency,
-                "accrued_cny": float(ledger.accrued),
-                "cash_cny": float(ledger.cash),
-            }
-        )
+        from sim.experiments.quote import keys_in
+
+        document = {
+            "file": str(out),
+            "focus_version": "1.2",
+            "rows": number,
+            "strategy": name,
+            "replication": replication,
+            "grain": grain.value,
+            "tax_effective": tax.value,
+            "currency": ledger.currency,
+            "accrued_cny": float(ledger.accrued),
+            "cash_cny": float(ledger.cash),
+        }
+        print_json(keys_in(ledger.currency, document))
         return
     say(
         f"{out} holds {number:,} rows of FOCUS 1.2 for strategy {name}, replication {replication}: usage by "

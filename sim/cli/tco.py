@@ -12,8 +12,16 @@ from sim.catalog import load_catalog
 from sim.cli.breakeven_ways import START
 from sim.cli.charts import ChartOption, write_chart
 from sim.cli.console import print_json, say
+from sim.cli.finance_exchange import ExchangeOption
 from sim.cli.finance_options import read_share
-from sim.cli.options import FormatOption, OutputFormat, PriceOption, check_file, price_choice
+from sim.cli.options import (
+    CatalogOption,
+    FormatOption,
+    OutputFormat,
+    PriceOption,
+    check_file,
+    price_choice,
+)
 from sim.cli.tco_inputs import read_inputs, read_rents
 from sim.cli.tco_text import as_json, print_tco
 from sim.errors import InputError, Problem
@@ -41,6 +49,8 @@ def tco(
     ] = "0",
     start: Annotated[str, typer.Option(metavar="DATE", help="First day of the rents.")] = START,
     price: PriceOption = None,
+    catalog: CatalogOption = None,
+    exchange: ExchangeOption = None,
     out: ChartOption = None,
     format_: FormatOption = OutputFormat.TEXT,
 ) -> None:
@@ -54,19 +64,19 @@ def tco(
     downtime = read_share(rent_downtime, "--rent-downtime")
     if downtime >= 1:
         raise InputError(Problem("must be below 1", key="--rent-downtime", value=rent_downtime))
-    rents = read_rents(load_catalog(), rent, inputs, downtime, start, price_choice(price))
+    beside = read_rents(load_catalog(catalog), rent, inputs, downtime, start, price_choice(price), exchange)
+    inputs = beside.inputs
     cost = own(inputs)
     if out is not None:
         from sim.report.plots_finance import owning_chart
         from sim.report.plots_style import png
 
-        lines = [(one.name, one.year, one.hour, one.useful_hours) for one in rents]
+        lines = [(one.name, one.year, one.hour, one.useful_hours) for one in beside.rents]
         write_chart(out, png(owning_chart(cost, inputs, lines)))
     if format_ is OutputFormat.JSON:
-        print_json(
-            {**as_json(inputs, name, cost, rents, downtime), "chart": None if out is None else str(out)}
-        )
+        document = as_json(beside, name, cost, downtime)
+        print_json({**document, "chart": None if out is None else str(out)})
         return
-    print_tco(inputs, name, cost, rents, downtime)
+    print_tco(beside, name, cost, downtime)
     if out is not None:
         say(f"{out} shows it.")

@@ -12,17 +12,18 @@ from typing import Any
 
 from sim.billing.finance.analysis import hour_price
 from sim.billing.finance.outcomes import Way, outcome
-from sim.billing.owning import Owning, useful_hours
+from sim.billing.owning import Owning, in_currency, useful_hours
 from sim.billing.owning_presets import PRESETS
 from sim.billing.rounding import as_decimal
 from sim.catalog import Catalog
 from sim.catalog.reading import Document, read_file, read_yaml, validated
 from sim.cli.breakeven_ways import lease_keys, plain_scenario, read_plan, rekeyed
+from sim.cli.finance_exchange import Money, money_of
 from sim.errors import InputError, Problem
 from sim.load_leases import with_slices
 from sim.model.contract import PriceChoice
 
-__all__ = ["Rent", "read_inputs", "read_rents"]
+__all__ = ["Beside", "Rent", "read_inputs", "read_rents"]
 
 _KEYS = ("preset", "owning")
 
@@ -45,6 +46,16 @@ class Rent:
     def useful_hour(self) -> Decimal:
         """Currency per useful card-hour."""
         return self.year / self.useful_hours
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Owning and renting in one currency."""
+
+    inputs: Owning
+    rents: list[Rent]
+    turned: tuple[str, ...] = ()
+    """A sentence for each price that was turned into it."""
 
 
 def read_inputs(file: Path | None, preset: str | None, settings: Sequence[str]) -> tuple[Owning, str]:
@@ -100,14 +111,25 @@ def read_rents(
     downtime: Decimal,
     start: str,
     price: PriceChoice | None,
-) -> list[Rent]:
-    """Rents for at least as many cards, from `OFFER:PLAN,OFFER:PLAN`; InputError as usual."""
+    exchange: Sequence[str] | None = None,
+) -> Beside:
+    """Rents for at least as many cards, from `OFFER:PLAN,OFFER:PLAN`, and the inputs in the same currency:
+    the one of all, else turned at the dated rates of `exchange`. InputError as usual."""
     asked = [read_plan(part.strip(), "", catalog, "--rent") for part in text.split(",")]
-    return [_rent(catalog, name, plan, inputs, downtime, start, price) for name, plan in asked]
+    names = [name for name, _ in asked]
+    money = money_of(catalog, names, exchange, inputs.currency)
+    rents = [_rent(catalog, money, name, plan, inputs, downtime, start, price) for name, plan in asked]
+    said = money.turned(catalog, names)
+    if inputs.currency == money.currency:
+        return Beside(inputs, rents, said)
+    said = (money.turned_one(inputs.name, inputs.currency), *said)
+    rate = (money.exchange or {})[inputs.currency].rate
+    return Beside(in_currency(inputs, money.currency, rate), rents, said)
 
 
 def _rent(
     catalog: Catalog,
+    money: Money,
     name: str,
     plan: str,
     inputs: Owning,
@@ -117,10 +139,7 @@ def _rent(
 ) -> Rent:
     size = catalog.offers[name.partition("/")[0]].gpus_per_unit
     units = ceil(Fraction(inputs.cards, size))
-    scenario = plain_scenario([{"name": name, "leases": [lease_keys(name, units, plan)]}], start)
-    if scenario.currency != inputs.currency:
-        rule = f"owning and renting are compared in one currency; rents are in {scenario.currency}"
-        raise InputError(Problem(rule, key="owning.currency", value=inputs.currency))
+    scenario = money.of(plain_scenario([{"name": name, "leases": [lease_keys(name, units, plan)]}], start))
     way = Way(name, scenario, scenario.strategies[0], with_slices(catalog, scenario).offers, price)
     hours = useful_hours(units * size, downtime, inputs.utilisation.value)
     try:

@@ -16,9 +16,9 @@ from sim.billing.owning import (
     own,
     payback_months,
 )
-from sim.billing.owning_presets import statements
+from sim.billing.owning_presets import Statement, statements
 from sim.cli.console import bullets, heading, print_table, say
-from sim.cli.tco_inputs import Rent
+from sim.cli.tco_inputs import Beside, Rent
 from sim.experiments.wording import DASH, share
 
 __all__ = ["as_json", "print_tco"]
@@ -46,10 +46,9 @@ STEP = Decimal("0.2")
 """Part by which each input is changed, one at a time."""
 
 
-def print_tco(
-    inputs: Owning, preset: str, cost: OwningCost, rents: Sequence[Rent], downtime: Decimal
-) -> None:
+def print_tco(beside: Beside, preset: str, cost: OwningCost, downtime: Decimal) -> None:
     """Inputs, a year in parts, the books, renting beside, what matters, the articles' statements."""
+    inputs, rents = beside.inputs, beside.rents
     unit = inputs.currency
     say(f"{inputs.name}: {inputs.cards} cards", style="bold")
     heading("Inputs")
@@ -79,11 +78,12 @@ def print_tco(
     )
     _rents(inputs, cost, rents)
     _sensitivity(inputs, cost)
-    if preset == "article-002":
+    articles = _statements(preset, inputs, cost)
+    if articles:
         heading("What article 002 says of it")
-        for said in statements(cost.total):
+        for said in articles:
             say(f'- "{said.says}": {said.recomputed}. Verdict: {said.verdict}. ({said.source})')
-    bullets("Assumptions", _notes(downtime))
+    bullets("Assumptions", _notes(downtime, beside))
 
 
 def _rents(inputs: Owning, cost: OwningCost, rents: Sequence[Rent]) -> None:
@@ -176,12 +176,18 @@ def _use_at_par(inputs: Owning, cost: OwningCost, rent: Rent) -> Decimal:
     return cost.useful_hour * inputs.utilisation.value / hour
 
 
-def _notes(downtime: Decimal) -> list[str]:
+def _statements(preset: str, inputs: Owning, cost: OwningCost) -> tuple[Statement, ...]:
+    """What the article says, whose amounts are CNY."""
+    return statements(cost.total) if preset == "article-002" and inputs.currency == "CNY" else ()
+
+
+def _notes(downtime: Decimal, beside: Beside) -> list[str]:
     return [
         "Inputs without a source are assumed: illustrations, not market prices.",
         f"Rented cards are down {share(float(downtime))} of the time and used as much as own ones (assumed).",
         "Rent by the hour is paid for the useful hours only; other rents whatever the use.",
         "Payback compares cash, without the cost of money and without resale.",
+        *beside.turned,
     ]
 
 
@@ -189,11 +195,9 @@ def _money(amount: Decimal) -> str:
     return f"{amount:,.0f}"
 
 
-def as_json(
-    inputs: Owning, preset: str, cost: OwningCost, rents: Sequence[Rent], downtime: Decimal
-) -> dict[str, Any]:
+def as_json(beside: Beside, preset: str, cost: OwningCost, downtime: Decimal) -> dict[str, Any]:
     """The document of `--format json`; money in `currency`, shares and rates as numbers from 0 to 1."""
-    said = statements(cost.total) if preset == "article-002" else ()
+    inputs, rents = beside.inputs, beside.rents
     return {
         "name": inputs.name,
         "preset": preset,
@@ -214,9 +218,9 @@ def as_json(
         ],
         "statements": [
             {"says": one.says, "recomputed": one.recomputed, "verdict": one.verdict, "source": one.source}
-            for one in said
+            for one in _statements(preset, inputs, cost)
         ],
-        "assumptions": _notes(downtime),
+        "assumptions": _notes(downtime, beside),
     }
 
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sim.errors import InputError, Problem
-from sim.experiments.invoice_cells import amount, day, folded
+from sim.experiments.invoice_cells import amount, folded
+from sim.experiments.invoice_days import start_day
 from sim.experiments.invoice_words import FIELDS, LOOSE_FIELDS
 from sim.workload.imports.clock import DATES
 
@@ -139,7 +140,7 @@ def _words(cells: Sequence[str]) -> bool:
 
 
 def _days(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(any(_reads(day, text, order) for order in DATES) for text in cells)
+    return bool(cells) and all(any(_reads(start_day, text, order) for order in DATES) for text in cells)
 
 
 def _tax(cells: Sequence[str]) -> bool:

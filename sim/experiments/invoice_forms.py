@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sim.errors import InputError, Problem
-from sim.experiments.invoice_cells import amount, halves
+from sim.experiments.invoice_cells import amount
 from sim.experiments.invoice_columns import Rows, column
+from sim.experiments.invoice_days import CENTURY, end_day, halves, is_month, short_year, whole_year
 from sim.workload.imports.clock import DATES, is_either, reads
 
 __all__ = ["Forms", "forms_of"]
@@ -48,16 +49,32 @@ def forms_of(
     if decimal is None and "," in signs.values():
         notes.append("Numbers are read with a decimal comma, such as 1.234,56: they read no other way.")
     order = dates
-    either = [half for cell in days for half in halves(cell) if is_either(half)]
+    ends = [half for cell in days for half in halves(cell)]
+    either = [half for half in ends if is_either(whole_year(half))]
     if dates is None and either:
         order = _order(either, file)
         notes.append(f"Days such as {either[0]} are read {order}: all of them read no other way.")
+    notes += _short_years(ends, order)
     return Forms(signs, order, tuple(notes))
+
+
+def _short_years(ends: Sequence[str], order: str | None) -> Iterator[str]:
+    """What a year of two digits is taken as, with the first day or month that has one."""
+    for half in filter(short_year, ends):
+        try:
+            last = end_day(half, order)
+        except ValueError:
+            continue
+        what = f"{last:%Y-%m}" if is_month(half) else f"{last}"
+        yield f"Years of two digits are {CENTURY} to {CENTURY + 99}: {half} is {what}."
+        return
 
 
 def _order(either: Sequence[str], file: str) -> str:
     """The one order that reads all these days; where none does, the one that reads most."""
-    read = {order: sum(reads(cell, order) for cell in either) for order in DATES}
+    read = {order: sum(reads(whole_year(cell), order) for cell in either) for order in DATES}
+    if not any(read.values()):
+        return DATES[0]  # each is told where it stands: the calendar has no such day
     if len(set(read.values())) == 1:
         rule = f"nothing says which number is the month; --dates {' or --dates '.join(DATES)} does"
         raise InputError(Problem(rule, file, key="--dates", value=either[0]))

@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from sim.errors import InputError, Problem
-from sim.experiments.invoice_cells import Span, amount, day, folded, span
+from sim.experiments.invoice_cells import amount, folded
+from sim.experiments.invoice_days import Span, end_day, span, start_day
 from sim.experiments.invoice_forms import Forms
 from sim.experiments.invoice_words import CATEGORY_WORDS, SAME_CURRENCY, SUMS
 
@@ -119,13 +120,11 @@ class RowReader:
 
     def _span(self, read: Callable[[str, Callable[[str], Any]], Any]) -> Span | None:
         """The period of a row: its first day with its end, else its period, else its month."""
-        one, two = partial(day, dates=self.forms.dates), partial(span, dates=self.forms.dates)
-        period, start, end, month = (
-            read("period", two),
-            read("start", one),
-            read("end", one),
-            read("month", two),
-        )
+        dates = self.forms.dates
+        period = read("period", partial(span, dates=dates))
+        start = read("start", partial(start_day, dates=dates))
+        end = read("end", partial(end_day, dates=dates))
+        month = read("month", partial(span, dates=dates))
         return (period or month) if start is None else Span(start, end)
 
     def _title(self, field: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["CATEGORY_WORDS", "FIELDS", "LOOSE_FIELDS", "SAME_CURRENCY", "SUMS"]
+__all__ = ["CATEGORY_WORDS", "FIELDS", "LOOSE_FIELDS", "MONTHS", "SAME_CURRENCY", "SUMS"]
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "charge": ("charge", "charge id", "ledger line"),
@@ -136,6 +136,17 @@ SUMS = frozenset(
     }
 )
 """First text of a row that sums others up."""
+
+_MONTHS = """
+    january jan januar jänner janvier janv; february feb februar février fevrier févr fevr;
+    march mar märz maerz mär mrz mars; april apr avril avr; may mai; june jun juni juin;
+    july jul juli juillet juil; august aug août aout; september sep sept septembre;
+    october oct oktober okt octobre; november nov novembre; december dec dezember dez décembre decembre déc
+"""
+MONTHS: Mapping[str, int] = {
+    name: number for number, names in enumerate(_MONTHS.split(";"), 1) for name in names.split()
+}
+"""Name of a month -> its number."""
 
 CATEGORY_WORDS: Mapping[str, re.Pattern[str]] = {
     "tax": re.compile(

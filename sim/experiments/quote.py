@@ -26,7 +26,7 @@ from sim.model.ledger import Charge, Ledger
 from sim.model.scenario import ExchangeRate
 from sim.replication import fleet_plan, used_offers
 
-__all__ = ["Asked", "Quote", "asked_question", "charge_document", "quote"]
+__all__ = ["Asked", "Quote", "asked_question", "charge_document", "keys_in", "quote"]
 
 NAME = "quote"
 RENT = ("purchase", "usage", "storage")
@@ -122,7 +122,15 @@ class Quote:
             "assumptions": list(ledger.assumptions),
             "notes": list(self.notes),
         }
-        return document if ledger.currency == "CNY" else _renamed(document, f"_{ledger.currency.lower()}")
+        return keys_in(ledger.currency, document)
+
+
+def keys_in(currency: str, document: dict[str, Any]) -> dict[str, Any]:
+    """A document whose keys of amounts end with `_cny`, with this currency in their place: `_usd`."""
+    if currency == "CNY":
+        return document
+    renamed: dict[str, Any] = _renamed(document, f"_{currency.lower()}")
+    return renamed
 
 
 def _renamed(part: Any, ending: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sim.experiments.invoice_cells import folded
 from sim.experiments.invoice_file import BilledLine, InvoiceFile
-from sim.experiments.quote import charge_document
+from sim.experiments.quote import charge_document, keys_in
 from sim.experiments.reconcile_match import Match, Matched, Resolver, match
 from sim.experiments.variance import Variance, variance
 from sim.model.contract import Offer
@@ -70,8 +70,8 @@ class Reconciliation:
         return not (named or single or self.extra or self.missing)
 
     def to_json(self) -> dict[str, Any]:
-        """The document of `fleetsim reconcile --format json`; money in the ledger's currency."""
-        return {
+        """The document of `fleetsim reconcile --format json`; keys of amounts end with its currency."""
+        document = {
             "invoice": self.invoice.path,
             "currency": self.ledger.currency,
             "from": self.months[0],
@@ -87,6 +87,7 @@ class Reconciliation:
             "columns": dict(self.invoice.columns),
             "notes": list(self.notes),
         }
+        return keys_in(self.ledger.currency, document)
 
 
 def _settled(one: Settled) -> dict[str, Any]:

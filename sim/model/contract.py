@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from sim.model.base import LARGEST_AMOUNT, Strict
-from sim.model.currencies import CODES, meant
+from sim.model.currencies import checked
 from sim.model.hardware import Link
 from sim.model.terms import PLAN_MONTHS, ContractTerms, Plan, plan_months
 
@@ -215,12 +215,7 @@ class Offer(Strict):
     @field_validator("currency")
     @classmethod
     def _known_currency(cls, value: str) -> str:
-        if value not in CODES:
-            near = meant(value)
-            hint = "" if near is None else f"; did you mean {near}?"
-            msg = f"a currency is a code of ISO 4217, such as CNY, USD or EUR{hint}"
-            raise ValueError(msg)
-        return value
+        return checked(value)
 
     @model_validator(mode="after")
     def _prices_in_order(self) -> Offer:
