@@ -14,7 +14,7 @@ from sim.ui.claims_work import article_verdicts, own_verdicts
 from sim.ui.language import say, word
 from sim.ui.safe import literal
 from sim.ui.told import with_units
-from sim.ui.working_words import assumed
+from sim.ui.working_words import assumed, sourced
 
 __all__ = ["show"]
 
@@ -137,10 +137,10 @@ def _working(claim: Mapping[str, Any], document: Mapping[str, Any]) -> None:
             hide_index=True,
             width="content",  # stretched, the number of a step would have as much room as the step
         )
-    for key in ("assumptions", "sources"):
+    for key, told in (("assumptions", assumed), ("sources", sourced)):
         if claim[key]:
             with st.expander(say(f"claims.{key}", number=len(claim[key]))):
                 for text in claim[key]:
-                    st.markdown(f"- {literal(assumed(text) if key == 'assumptions' else text)}")
+                    st.markdown(f"- {literal(told(text))}")
     if document["about_tolerance"] and claim["value"] and claim["value"]["states"] == "about":
         st.caption(say("claims.about", share=f"{100 * document['about_tolerance']:g} %"))

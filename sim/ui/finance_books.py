@@ -17,6 +17,7 @@ from sim.ui.charts import show_chart
 from sim.ui.finance_source import Source
 from sim.ui.finance_work import AFTER, ledger_of, months_of
 from sim.ui.language import say, word
+from sim.ui.ledger_words import line_rule
 from sim.ui.told import lease_name, unit_name
 
 __all__ = ["charges_frame", "pick_strategy", "show_books"]
@@ -227,7 +228,7 @@ def charges_frame(ledger: Ledger) -> pd.DataFrame:
             word("finance.billed"): float(charge.billed_cost),
             word("finance.accrued"): float(charge.accrued_cost),
             word("finance.owed"): float(charge.owed_after),
-            word("finance.rule"): charge.rule,
+            word("finance.rule"): line_rule(charge.rule),
         }
         for charge in ledger.charges
     ]

@@ -10,6 +10,7 @@ import streamlit as st
 from sim.errors import FleetsimError
 from sim.experiments.stored import StoredRun, open_run
 from sim.ui.safe import literal
+from sim.ui.told_rules import error_told
 
 __all__ = ["has_tables", "made", "opened"]
 
@@ -26,7 +27,7 @@ def opened(folder: Path) -> StoredRun | None:
     try:
         return _opened(str(folder), (folder / "manifest.json").stat().st_mtime_ns)
     except FleetsimError as error:
-        st.error(literal(str(error)))
+        st.error(literal(error_told(error)))
         return None
 
 

@@ -18,6 +18,7 @@ from sim.ui.question_edits import value_at
 from sim.ui.question_prices import offer_prices
 from sim.ui.safe import literal
 from sim.ui.state import Hand, put_tree
+from sim.ui.told_rules import problem_told
 
 __all__ = ["PARTS", "draw_part"]
 
@@ -129,6 +130,6 @@ def _take(key: str) -> None:
     try:
         tree = read_tree(text, word("question.text"))
     except InputError as error:
-        st.session_state[f"{key}:wrong"] = ([str(problem) for problem in error.problems], text)
+        st.session_state[f"{key}:wrong"] = ([problem_told(problem) for problem in error.problems], text)
         return
     put_tree(tree.plain())

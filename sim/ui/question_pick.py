@@ -15,6 +15,7 @@ from sim.ui.language import catalogue, say, word
 from sim.ui.question_store import file_of, keep_uploaded, kept_at, shipped, uploaded
 from sim.ui.safe import literal
 from sim.ui.state import Hand, hand, open_question, start_of
+from sim.ui.told_rules import error_told, problem_told
 
 __all__ = ["LARGEST_OTHER", "pick"]
 
@@ -99,9 +100,9 @@ def _take(scenario: UploadedFile, others: Sequence[UploadedFile]) -> None:
         try:
             open_question(keep_uploaded(name, files))
         except InputError as error:
-            wrong = [str(problem) for problem in error.problems]
+            wrong = [problem_told(problem) for problem in error.problems]
         except FleetsimError as error:
-            wrong = [str(error)]
+            wrong = [error_told(error)]
     st.session_state["upload-wrong"] = (wrong, scenario.file_id)
 
 

@@ -18,6 +18,7 @@ from sim.ui.metric_words import cell, confidence, difference, metric_help, metri
 from sim.ui.question_edits import UNSET
 from sim.ui.question_result import listed
 from sim.ui.safe import literal
+from sim.ui.told_rules import error_told
 
 __all__ = ["key_words", "show_diff"]
 
@@ -35,7 +36,7 @@ def show_diff(first: StoredRun, second: StoredRun) -> None:
     try:
         found = diff(first, second)
     except FleetsimError as error:
-        st.error(literal(str(error)))
+        st.error(literal(error_told(error)))
         return
     _decisions(found)
     st.subheader(say("runs.inputs", number=len(found.inputs)))

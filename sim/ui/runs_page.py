@@ -21,6 +21,7 @@ from sim.ui.run_question import question_parts
 from sim.ui.runs_diff import show_diff
 from sim.ui.safe import RUN_NAME, literal
 from sim.ui.shown import take_over
+from sim.ui.told_rules import error_told
 
 __all__ = ["show"]
 
@@ -106,7 +107,7 @@ def _deletion(run: Listed) -> None:
         try:
             held = removable(run.folder, OUT)
         except FleetsimError as error:
-            st.error(literal(str(error)))
+            st.error(literal(error_told(error)))
             return
         st.markdown(say("runs.delete_what", name=_name(run), files=f"{held.files:,}", size=_size(held.size)))
         sure = st.checkbox(word("runs.delete_sure"), key=f"runs-sure-{run.id}")
@@ -114,7 +115,7 @@ def _deletion(run: Listed) -> None:
             try:
                 delete(held)
             except FleetsimError as error:
-                st.error(literal(str(error)))
+                st.error(literal(error_told(error)))
                 return
             if st.query_params.get("run") == _name(run):
                 put({"run": ""})
@@ -145,7 +146,7 @@ def _kept() -> None:
         try:
             held = kept_runs(OUT)
         except FleetsimError as error:
-            st.error(literal(str(error)))
+            st.error(literal(error_told(error)))
             return
         st.markdown(say("runs.kept_text", files=f"{held.files:,}", size=_size(held.size)))
         sure = st.checkbox(word("runs.kept_sure"), key="runs-kept-sure", disabled=not held.files)
@@ -153,7 +154,7 @@ def _kept() -> None:
             try:
                 delete(held)
             except FleetsimError as error:
-                st.error(literal(str(error)))
+                st.error(literal(error_told(error)))
                 return
             st.session_state["runs-said"] = word("runs.kept_deleted")
             st.rerun()

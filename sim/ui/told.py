@@ -18,7 +18,17 @@ from types import MappingProxyType
 from sim.ui.language import catalogue, language
 from sim.ui.metric_words import metric_name
 
-__all__ = ["CONDITIONS", "in_words", "lease_name", "read", "split_name", "told", "unit_name", "with_units"]
+__all__ = [
+    "CONDITIONS",
+    "in_words",
+    "lease_name",
+    "read",
+    "span_told",
+    "split_name",
+    "told",
+    "unit_name",
+    "with_units",
+]
 
 NAMES = frozenset({"name", "than", "offer", "gpu", "model"})
 """Values that are names: of the user's strategies and classes, of the catalogue's entries."""
@@ -135,7 +145,7 @@ def _kind(name: str) -> str:
 def _plain(kind: str, text: str) -> str:
     """An amount, a span of time, a growth or a word of the program; what is none of them stays."""
     if kind in ("span", "step") and re.fullmatch(_FORMS["span"], text) and text[0].isdigit():
-        return _SPAN.sub(lambda one: f"{one[1]} {unit_name(one[2])}", text)
+        return span_told(text)
     growth = _GROWTH.fullmatch(text)
     if growth is not None:
         return f"{growth[1]}{unit_name(growth[2])}"
@@ -143,6 +153,11 @@ def _plain(kind: str, text: str) -> str:
     if amount is not None:
         return f"{amount[1]} {unit_name(amount[2])}"
     return _word(kind, text) or text
+
+
+def span_told(text: str) -> str:
+    """A span of time as the program writes it, `2h 30min`, in the page's language."""
+    return _SPAN.sub(lambda one: f"{one[1]} {unit_name(one[2])}", text)
 
 
 def _sentence(text: str) -> str:

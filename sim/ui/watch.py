@@ -20,6 +20,7 @@ from sim.ui.language import say, word
 from sim.ui.metric_words import cell, metric_name, named
 from sim.ui.runner import Narrowing
 from sim.ui.safe import literal
+from sim.ui.told_lines import message_told
 
 __all__ = ["ask", "follow", "followed", "forget", "show_queue", "watch"]
 
@@ -78,7 +79,7 @@ def watch(kind: str) -> Job | None:
     if not job.run.ended:
         _progress(job.id)
     elif job.run.state == "failed":
-        st.error(literal(job.run.message))
+        st.error(literal(message_told(job.run.message)))
     elif job.run.state == "stopped":
         st.info(say("watch.stopped", title=job.title))
     return job

@@ -71,6 +71,7 @@ def _take(name: str, data: bytes, options: Mapping[str, str], of: str) -> None:
 def _options() -> dict[str, str]:
     """How the file is to be read, by the name of the option; empty where it is left to the program."""
     from sim.workload.imports import READERS, preset_names  # what reads tables takes long to import
+    from sim.workload.imports.source import ENCODINGS
 
     first, second, third = st.columns(3)
     with first:
@@ -103,6 +104,14 @@ def _options() -> dict[str, str]:
         key="trace-dates",
     )
     comma = st.checkbox(word("workload.comma"), key="trace-comma")
+    encoding = st.selectbox(
+        word("workload.encoding"),
+        ENCODINGS,
+        index=None,
+        placeholder=word("workload.by_itself"),
+        help=word("workload.encoding_help"),
+        key="trace-encoding",
+    )
     return {
         "as": reader or "",
         "timezone": zone or "",
@@ -115,6 +124,7 @@ def _options() -> dict[str, str]:
         "card": card.strip(),
         "dates": dates or "",
         "decimal": "," if comma else "",
+        "encoding": encoding or "",
     }
 
 

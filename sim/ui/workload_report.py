@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from sim.ui.amounts import UNKNOWN, number
-from sim.ui.language import catalogue, language, say, word
+from sim.ui.language import say, word
 from sim.ui.safe import literal
+from sim.ui.told_rules import rule_told
 from sim.ui.workload_wrong import in_form
 
 __all__ = ["show_report"]
@@ -42,14 +42,14 @@ def show_report(report: Mapping[str, Any]) -> None:
                 [
                     {
                         word("workload.line"): str(one["line"]),
-                        word("workload.kind"): one["kind"],
-                        word("workload.reason"): in_form(one["reason"]),
+                        word("workload.kind"): rule_told(one["kind"]),
+                        word("workload.reason"): in_form(rule_told(one["reason"])),
                     }
                     for one in report["set_aside"][:_ROWS]
                 ],
                 hide_index=True,
             )
-    _counts("workload.left_out", report["left_out_of_replays"], word("workload.reason"))
+    _counts("workload.left_out", _told(report["left_out_of_replays"]), word("workload.reason"))
     with st.expander(word("workload.contents"), icon=":material/table_rows:"):
         _contents(report)
     if report["suspicious"]:
@@ -57,7 +57,7 @@ def show_report(report: Mapping[str, Any]) -> None:
             st.dataframe(
                 [
                     {
-                        word("workload.what"): kind,
+                        word("workload.what"): in_form(rule_told(kind)),
                         word("workload.rows"): number(one["count"]),
                         word("workload.lines"): ", ".join(map(str, one["lines"])),
                     }
@@ -66,18 +66,13 @@ def show_report(report: Mapping[str, Any]) -> None:
                 hide_index=True,
             )
     for remark in report["remarks"]:
-        st.markdown(f"- {literal(in_form(remark))}")
-
-
-def _said(text: str) -> str:
-    """A phrase of an import in the page's language, where it is a known one; else as the program says it."""
-    return catalogue(language()).get(f"imported.{re.sub('[^a-z0-9]', '_', text.lower())}", text)
+        st.markdown(f"- {literal(in_form(rule_told(remark)))}")
 
 
 def _accounts(report: Mapping[str, Any]) -> None:
     """What rows became that are neither a job nor set aside."""
     rows = [
-        {word("workload.what"): _said(kind), word("workload.rows"): f"{sign}{number(count)}"}
+        {word("workload.what"): rule_told(kind), word("workload.rows"): f"{sign}{number(count)}"}
         for part, sign in (("merged", "-"), ("added", "+"), ("filtered", "-"))
         for kind, count in report[part].items()
     ]
@@ -102,12 +97,17 @@ def _contents(report: Mapping[str, Any]) -> None:
         ("workload.by_cards", "jobs_by_cards"),
         ("workload.by_card", "jobs_by_kind_of_card"),
         ("workload.by_team", "jobs_by_team"),
-        ("workload.by_state", "jobs_by_state"),
-        ("workload.by_censored", "censored"),
     ):
         _counts(title, report[key], word(title))
+    for title, key in (("workload.by_state", "jobs_by_state"), ("workload.by_censored", "censored")):
+        _counts(title, _told(report[key]), word(title))
     for gap in report["gaps"]:
         st.caption(say("workload.gap", since=gap["from"], until=gap["until"], hours=number(gap["hours"], 1)))
+
+
+def _told(counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts by words of the program, which stand in the page's language; names of users stay."""
+    return {rule_told(name): count for name, count in counts.items()}
 
 
 def _moment(value: object) -> str:
@@ -121,7 +121,5 @@ def _counts(title: str, counts: Mapping[str, int], heading: str) -> None:
         return
     st.markdown(f"**{literal(word(title))}**")
     ordered = sorted(counts.items(), key=lambda item: -item[1])[:_ROWS]
-    rows = [
-        {heading: _said(name) or UNKNOWN, word("workload.jobs"): number(count)} for name, count in ordered
-    ]
+    rows = [{heading: name or UNKNOWN, word("workload.jobs"): number(count)} for name, count in ordered]
     st.dataframe(rows, hide_index=True)

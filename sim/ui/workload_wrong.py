@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from sim.ui.language import say, word
+from sim.ui.language import language, say, word
 from sim.ui.safe import literal
+from sim.ui.told_lines import line_told, parted
 
-__all__ = ["HOW", "OPENED", "in_form", "reasons", "show_reasons", "show_refused"]
+__all__ = ["HOW", "OPENED", "in_form", "show_reasons", "show_refused"]
 
 HOW = "trace-how"
 """Key of the switch that shows how a record is to be read."""
@@ -24,6 +25,7 @@ _BOXES: Mapping[str, str] = {
     "columns": "columns",
     "dates": "dates",
     "decimal": "comma",
+    "encoding": "encoding",
     "map": "map",
     "preset": "preset",
     "sheet": "sheet",
@@ -38,23 +40,19 @@ _OPTION = re.compile(
 )
 """An option, and the value in an example of it."""
 
+_LOOSE = re.compile("(?<=[\u3000-\u9fff\uff00-\uffef]) (?=“)|(?<=”) (?=[\u3000-\u9fff\uff00-\uffef])")
+"""A space between the name of a box and a Chinese sign, which brings room of its own."""
+
 _FIELDS = ("submit_s", "start_s", "end_s", "runtime_s", "gpus")
 """Fields that a message may ask for."""
 
-_ERROR, _SEVERAL, _NEXT = "Error: ", re.compile(r"Error: [\d,]+ problems:\s*"), "\n  - "
-
-
-def reasons(message: str) -> list[str]:
-    """What a failed command said, problem by problem."""
-    several = _SEVERAL.match(message)
-    if several is None:
-        return [message.removeprefix(_ERROR)]
-    return [one.strip() for one in f"\n  {message[several.end() :].lstrip()}".split(_NEXT) if one.strip()]
+_ERROR = "Error: "
 
 
 def in_form(text: str) -> str:
     """A text of the program with boxes of the form in place of options: `--map gpus=COLUMN`."""
-    return _OPTION.sub(_box, text)
+    shown = _OPTION.sub(_box, text)
+    return shown if language() == "en" else _LOOSE.sub("", shown)
 
 
 def _box(found: re.Match[str]) -> str:
@@ -62,12 +60,21 @@ def _box(found: re.Match[str]) -> str:
     if name is None:
         return found[0]
     called = word("workload.box", name=re.split("[:：]", word(f"workload.{name}"))[0])
-    return called if found[2] in (None, ",") else f"{called}: {found[2]}"
+    if found[2] in (None, ","):
+        return called
+    return word("workload.box_value", name=called, value=_value(found[2]))
+
+
+def _value(text: str) -> str:
+    """The value in an example: of an order of dates what the box calls it, where that is another word."""
+    if text not in ("day-first", "month-first") or language() == "en":
+        return text
+    return re.split("[:：]", word(f"workload.{text.replace('-', '_')}"))[0]
 
 
 def show_reasons(message: str) -> bool:
     """Each reason for which a command failed; it may be tried again."""
-    found = [literal(in_form(one)) for one in reasons(message)]
+    found = [literal(in_form(line_told(one))) for one in parted(message)]
     listed = "\n".join(f"- {one}" for one in found)
     text = found[0] if len(found) == 1 else f"{say('workload.several', number=len(found))}\n\n{listed}"
     st.error(text, icon=":material/error:")

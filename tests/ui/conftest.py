@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.ui import language, names, told
+from sim.ui import language, ledger_words, names, told, told_lines, told_rules, working_words
 from tests.ui.browser import SECONDS, browser, chromium, served, visitor
 
 __all__ = ["browser", "chromium", "served", "visitor"]
@@ -11,7 +11,7 @@ __all__ = ["browser", "chromium", "served", "visitor"]
 @pytest.fixture
 def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences and names are told in Chinese, without a page."""
-    for module in (language, names, told):
+    for module in (language, ledger_words, names, told, told_lines, told_rules, working_words):
         monkeypatch.setattr(module, "language", lambda: "zh")
 
 

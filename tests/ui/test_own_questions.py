@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from sim.ui import question_store
+from sim.ui import form_lists, form_words, question_store
 from sim.ui.question_edits import encoded
 from sim.ui.question_store import QUESTIONS, keep_uploaded, start_tree, uploaded
 from sim.ui.question_take import _stem
@@ -198,3 +198,19 @@ def test_a_link_of_a_deleted_run_promises_nothing_below() -> None:
     told = _page("compare", question="two", run="two-jobs-one-card/0123456789ab").warning[0].value
     assert told.startswith("The link names a result that is not on this machine")
     assert "once it has been run" in told
+
+
+@pytest.mark.usefixtures("chinese")
+def test_mistakes_in_a_file_of_ones_own_are_told_in_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (form_lists, form_words):  # the test names options of boxes outside of the page, too
+        monkeypatch.setattr(module, "language", lambda: "zh")
+    page = _page("question", question="two", lang="zh")
+    wrong = TWO_JOBS.replace("horizon:", "horizn:").encode()
+    page.file_uploader(key="upload-scenario").set_value(("mine.yaml", wrong, "application/yaml"))
+    page.run()
+    page.button(key="upload-open").click().run()
+    assert not page.exception
+    told = "\n".join(str(one.value) for one in page.error).replace("\\", "")
+    assert "horizn: 没有这个键。" in told
+    assert "horizon: 缺少这个键，它没有默认值。" in told
+    assert "unknown" not in told

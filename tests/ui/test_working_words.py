@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from sim.claims import computations_prices
-from sim.ui import working_words
 from sim.ui.claims_work import worked_claims
 from sim.ui.language import catalogue
 from sim.ui.working_words import assumed, worked
@@ -24,11 +23,6 @@ NAMES = re.compile(
 """What stays in every language: names of the catalogue, layers, links, formats and contract rules."""
 
 
-@pytest.fixture
-def chinese_steps(chinese: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_words, "language", lambda: "zh")
-
-
 def _claims(code: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(worked_claims(code).read_text(encoding="utf-8"))["claims"]
     return found
@@ -39,7 +33,7 @@ def _texts(claims: list[dict[str, Any]]) -> set[str]:
     return {*steps, *(text for claim in claims for text in claim["assumptions"])}
 
 
-@pytest.mark.usefixtures("chinese_steps")
+@pytest.mark.usefixtures("chinese")
 def test_nothing_english_is_left_of_the_workings_on_the_articles() -> None:
     claims = _claims("zh")
     told = {text: assumed(text) for claim in claims for text in claim["assumptions"]}
@@ -55,7 +49,7 @@ def test_nothing_english_is_left_of_the_workings_on_the_articles() -> None:
         )
 
 
-@pytest.mark.usefixtures("chinese_steps")
+@pytest.mark.usefixtures("chinese")
 @pytest.mark.parametrize(
     ("text", "told_so"),
     [
@@ -78,7 +72,7 @@ def test_phrases_are_told_and_figures_stay(text: str, told_so: str) -> None:
     assert worked(text) == told_so
 
 
-@pytest.mark.usefixtures("chinese_steps")
+@pytest.mark.usefixtures("chinese")
 def test_a_condition_of_the_files_author_stays_whole() -> None:
     assert assumed("used for 12 months, 4 cards") == "used for 12 months, 4 cards"
     assert assumed("Work is saved every 20min on the data disk.") == "工作每 20min 保存到数据盘一次。"

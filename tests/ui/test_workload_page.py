@@ -17,6 +17,7 @@ from sim.ui.question_store import file_of, start_tree
 from sim.ui.workload_files import TRACES, Stored, keep, stored
 from sim.ui.workload_use import modelled, replayed
 from sim.units import DAY
+from sim.workload.imports.source import ENCODINGS
 from tests.conftest import TWO_JOBS, Outcome
 
 ROOT = Path(__file__).parents[2]
@@ -222,6 +223,8 @@ def test_how_a_file_is_to_be_read_is_told_as_options(folder: Path) -> None:
     page.text_input(key="trace-map").set_value("submit_s=When,runtime_s=Hours:h,gpus=Cards").run()
     page.text_input(key="trace-card").set_value("a100=A100-40G; v100=V100-32G").run()
     page.checkbox(key="trace-comma").set_value(True).run()
+    assert page.selectbox(key="trace-encoding").options == list(ENCODINGS)
+    page.selectbox(key="trace-encoding").set_value("big5").run()
     _upload(page, "own.csv", b"When;Hours;Cards\n0;1,5;2\n")
     about = json.loads(next(TRACES.glob("*/about.json")).read_text())
     assert about["options"] == [
@@ -230,6 +233,7 @@ def test_how_a_file_is_to_be_read_is_told_as_options(folder: Path) -> None:
         "--card=a100=A100-40G",
         "--card=v100=V100-32G",
         "--decimal=,",
+        "--encoding=big5",
     ]
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from sim.ui.told_lines import parted
 from sim.ui.workload_files import keep, stored
-from sim.ui.workload_wrong import in_form, reasons
+from sim.ui.workload_wrong import in_form
 from tests.conftest import TWO_JOBS
 
 PAGE = str(Path(__file__).parents[2] / "sim" / "ui" / "scripts" / "workload.py")
@@ -77,9 +78,20 @@ def test_reasons_stand_apart_and_the_form_is_the_way_on(folder: Path) -> None:
     assert not page.expander[0].proto.expanded
 
 
-def test_in_chinese_the_boxes_have_their_chinese_names(folder: Path) -> None:
+def test_in_chinese_reasons_are_told_and_the_boxes_have_their_chinese_names(folder: Path) -> None:
     page = _ended(_page(lang="zh", trace=keep("strange.csv", STRANGE, ()).digest))
-    assert "“列对应”: gpus=COLUMN" in page.error[0].value.replace("\\", "")
+    assert page.error[0].value.replace("\\", "").splitlines() == [
+        "记录无法读取（2 条说明）。",
+        "",
+        (
+            "- strange.csv:1: 没有一列说明作业的卡数；请指定，如“列对应”：gpus=列名；"
+            "文件的列：when, width, length。"
+        ),
+        (
+            "- strange.csv:1: 没有一列说明作业运行多久；请指定，如“列对应”：runtime_s=列名 "
+            "（或 start_s 与 end_s）；文件的列：when, width, length。"
+        ),
+    ]
     assert page.button(key="workload-say-how").label == "指定读取方式"
 
 
@@ -89,12 +101,12 @@ def test_one_message_is_no_list(folder: Path) -> None:
 
 
 def test_problems_are_told_apart() -> None:
-    assert reasons("Error: a.csv: it is bad") == ["a.csv: it is bad"]
-    assert reasons("Error: 1,200 problems:\n  - a.csv:1: it - is bad\n  - a.csv:2: worse") == [
+    assert parted("Error: a.csv: it is bad") == ["a.csv: it is bad"]
+    assert parted("Error: 1,200 problems:\n  - a.csv:1: it - is bad\n  - a.csv:2: worse") == [
         "a.csv:1: it - is bad",
         "a.csv:2: worse",
     ]
-    assert reasons("The command ended with code -9 and said nothing.") == [
+    assert parted("The command ended with code -9 and said nothing.") == [
         "The command ended with code -9 and said nothing."
     ]
 
@@ -109,7 +121,8 @@ def test_problems_are_told_apart() -> None:
         ("Use --map if that is wrong.", "Use 'Columns' if that is wrong."),
         ("as in --card a100=A100-40G.", "as in 'What a recorded kind of card is': a100=A100-40G."),
         ("another column is named by --team-column.", "another column is named by 'Column with the team'."),
-        ("it has no box (--encoding NAME names one)", "it has no box (--encoding NAME names one)"),
+        ("cp1252 (--encoding NAME names another)", "cp1252 ('Encoding of a text': NAME names another)"),
+        ("it has no box (--seed NUMBER names one)", "it has no box (--seed NUMBER names one)"),
         ("a date--as written--stays", "a date--as written--stays"),
     ],
 )
