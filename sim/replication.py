@@ -204,7 +204,7 @@ def _pools(
         gpus_per_machine=offer.gpus_per_unit,
         memory_gib=gpu.memory_gib,
         card_kind=gpu.id,
-        spans=offer.form not in ("mig", "public"),
+        spans=offer.one_site,
         leases=spans,
         failures=failure_model(scenario.reliability, offer, catalog, scenario.reliability.data_disk),
         first_card=sum(n * pool.gpus_per_machine for n, pool in zip(machines, alike, strict=True)),
@@ -259,7 +259,7 @@ def _burst(scenario: Scenario, burst: Burst, catalog: Catalog) -> BurstSpec:
         memory_gib=gpu.memory_gib,
         # A key of its own: hourly cards do not share the misfortune of leased ones.
         card_kind=f"hourly {gpu.id}",
-        spans=False,
+        spans=offer.one_site,
         leases=(),
         failures=failure_model(scenario.reliability, offer, catalog, scenario.reliability.data_disk),
         site=f"{offer.provider} {offer.site}".strip(),

@@ -11,6 +11,7 @@ from sim.load import load
 from sim.model.records import LeaseRecord
 from sim.replication import RunResult, prepare, replicate
 from sim.units import HOUR
+from tests.price_lists import QUOTE
 
 SCENARIO = """
 name: pencil
@@ -168,3 +169,29 @@ def test_seed_0_is_a_seed() -> None:
     assert replicate(prepared, 0, 0, seed=0).log != replicate(prepared, 0, 0).log
     zero = prepare(load(path, ["horizon=15d", "experiment.warm_up=0s", "experiment.seed=0"]))
     assert replicate(zero, 0, 0).log == replicate(prepared, 0, 0, seed=0).log
+
+
+@pytest.mark.parametrize(("form", "joined"), [("cloud", True), ("public", False)])
+def test_a_wide_job_gets_several_units_by_the_hour_where_they_stand_together(
+    tmp_path: Path, form: str, joined: bool
+) -> None:
+    # One card all the 744 h. b wants two for half an hour: after an hour of waiting two units come at 1:00
+    # and go at the end of their hour, 2 x 1.55 CNY. Instances of a public cloud are not joined.
+    offer = QUOTE.format(
+        id="mine", unit="hour", price=1.55, currency="CNY", plans="{hourly: {multiplier: 1}}"
+    )
+    (tmp_path / "prices.yaml").write_text(f"offers:\n{offer.replace('form: cloud', f'form: {form}')}")
+    burst = (
+        "    burst: {offer: mine, max: 4, rent_when_wait_over: 1h, release_after_idle: 15min,\n"
+        "            delay: {median: 0s, sigma: 0}, stock_out: {probability: 0}}\ncatalog: prices.yaml"
+    )
+    leases = "      - {offer: mine, count: 1, plan: hourly}"
+    result = simulate(tmp_path, "b,0,2,1800\n", leases, burst=burst, horizon="31d")
+    (job,) = result.log.jobs
+    if joined:
+        assert (job.state, job.wait_us, job.end_us) == ("done", HOUR, HOUR * 3 // 2)
+        assert result.metrics["burst_gpu_h"] == 2
+        assert result.ledger.cash == Decimal("1156.30")
+    else:
+        assert (job.state, result.metrics["burst_gpu_h"]) == ("refused", 0)
+        assert result.ledger.cash == Decimal("1153.20")

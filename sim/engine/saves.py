@@ -44,13 +44,17 @@ def restored(run: Run) -> tuple[Stay | None, Micros, Micros]:
     """
     if run.saved_where is None:
         return None, 0, 0
-    return _in_snapshot(run, run.history or (), run.saved_where.machine, run.saved_epoch)
+    held = _in_snapshot(run.history or (), run.saved_where.machine, run.saved_epoch, run.total_us)
+    return held if held[0] is run.stay else (held[0], *_at_most_now(run, *held[1:]))
 
 
 def _in_snapshot(
-    run: Run, stays: Sequence[Stay], machine: Machine, epoch: int
+    stays: Sequence[Stay], machine: Machine, epoch: int, total_us: Micros
 ) -> tuple[Stay | None, Micros, Micros]:
-    """The same for the snapshot that replaced one of the machine's disks; only these stays have been."""
+    """The same for the snapshot that replaced one of the machine's disks, of `total_us` of work in all.
+
+    Only these stays have been: the job's, in order, all or the first ones.
+    """
     at_us = machine.restored[epoch]
     following: Stay | None = None
     for i in range(len(stays) - 1, -1, -1):
@@ -60,36 +64,34 @@ def _in_snapshot(
                 break
             gain = _gained(stay, at_us)
             if gain is None and following is not None:
-                return _between(run, stays[: i + 1], following, epoch)
+                work, card = _between(stays[: i + 1], following, epoch)
+                return stay, work * total_us // following.total_us, card
             gain = stay.gain_us if gain is None else gain
-            work = (stay.before_us + gain) * run.total_us // stay.total_us
-            card = stay.before_card_us + stay.card_time(gain)
-            return (stay, work, card) if stay is run.stay else (stay, *_at_most_now(run, work, card))
+            work = (stay.before_us + gain) * total_us // stay.total_us
+            return stay, work, stay.before_card_us + stay.card_time(gain)
         following = stay
     return None, 0, 0
 
 
-def _between(
-    run: Run, stays: Sequence[Stay], following: Stay, epoch: int
-) -> tuple[Stay | None, Micros, Micros]:
-    """A snapshot from between two stays, the last of which are given, and the one that followed.
+def _between(stays: Sequence[Stay], following: Stay, epoch: int) -> tuple[Micros, Micros]:
+    """What a snapshot holds from between two stays, the last of these and the one that followed.
 
-    It holds what the later one found, for the disk may have been lost before. But where a planned
-    end took the files along, a loss after it took those on the machine alone, and the later one
-    found more; and a unit that went back in between came again with an empty disk.
+    That is what the later one found, for the disk may have been lost before. But where a planned end
+    took the files along, a loss after it took those on the machine alone, and the later one found
+    more; and a unit that went back in between came again with an empty disk. Work at the speed of
+    the later one, card-time.
     """
     last = stays[-1]
     machine = last.cards[0].machine
-    work = following.before_us * run.total_us // following.total_us
-    card = following.before_card_us
+    work, card = following.before_us, following.before_card_us
     for lost in range(last.left_epoch, epoch):
         back_us = machine.restored[lost]
         if back_us < 0:
-            return None, 0, 0
+            return 0, 0
         if back_us < (last.ended_us or 0):
-            _, older, older_card = _in_snapshot(run, stays, machine, lost)
+            _, older, older_card = _in_snapshot(stays, machine, lost, following.total_us)
             work, card = min(work, older), min(card, older_card)
-    return last, *_at_most_now(run, work, card)
+    return work, card
 
 
 def _at_most_now(run: Run, work: Micros, card: Micros) -> tuple[Micros, Micros]:

@@ -217,6 +217,12 @@ class Offer(Strict):
     def _known_currency(cls, value: str) -> str:
         return checked(value)
 
+    @property
+    def one_site(self) -> bool:
+        """Whether a job may use cards of several units: not of MIG instances, nor of instances of a public
+        cloud, of which nothing says that they stand beside each other."""
+        return self.form not in ("mig", "public")
+
     @model_validator(mode="after")
     def _prices_in_order(self) -> Offer:
         days = [change.since for change in self.price_changes]

@@ -88,7 +88,8 @@ class StockOut(Strict):
 
 
 class Burst(Strict):
-    """Cards rented by the hour when the oldest job has waited too long."""
+    """Cards rented by the hour when the oldest job has waited too long: as many units as that job needs,
+    which never uses leased cards beside them, nor several MIG instances or instances of a public cloud."""
 
     offer: str
     """What is rented by the hour, by its id in the catalogue."""

@@ -96,5 +96,5 @@ class Layout:
 
 
 def joins_units(offer: Offer) -> bool:
-    """Whether one job may use cards of several units of the offer: never of cards by the hour."""
-    return offer.form not in ("mig", "public") and offer.network != "none"
+    """Whether one job may use cards of several units of the offer, over its network."""
+    return offer.one_site and offer.network != "none"

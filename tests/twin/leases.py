@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from sim.model.fleet import LeaseSpan
@@ -82,7 +83,13 @@ def snapshots(world: World, machine: Machine, every: Micros):
         for phase in (clock.SNAPSHOT, clock.SNAPSHOT_AGAIN):
             yield world.env.at(time, phase)
             if machine.leased:
-                for life in {life for card in machine.cards for life in card.holders}:
+                here = {life for card in machine.cards for life in card.holders}
+                for life in here:
                     life.write_for_snapshot()
+                at_work = {life.name for life in here if life.stay is not None and life.stay.failed is None}
                 there = {name: at for name, at in machine.models.items() if at <= time}
-                machine.image = Image(dict(machine.files), there)
+                files = {
+                    name: dataclasses.replace(one, over=one.over or name not in at_work)
+                    for name, one in machine.files.items()
+                }
+                machine.image = Image(files, there)
