@@ -86,6 +86,8 @@ def test_the_sums_of_the_decision():
     fixed = 4 * 12 * 2600 * 78 // 100
     assert fixed == 97_344
     assert f"{fixed:,} CNY" in PAGE
+    assert 6 * 12 * 2600 * 78 // 100 == 146_016  # the six of the decision
+    assert "146,016 CNY (6 cards" in PAGE
     for cost in committed:
         assert f"{round(cost - fixed, -3):,}" in PAGE
     assert len(committed) == 2
