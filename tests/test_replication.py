@@ -10,6 +10,8 @@ import pytest
 from sim.load import load
 from sim.model.records import LeaseRecord
 from sim.replication import RunResult, prepare, replicate
+from sim.report.explain import story
+from sim.report.history import History
 from sim.units import HOUR
 from tests.price_lists import QUOTE
 
@@ -195,3 +197,26 @@ def test_a_wide_job_gets_several_units_by_the_hour_where_they_stand_together(
     else:
         assert (job.state, result.metrics["burst_gpu_h"]) == ("refused", 0)
         assert result.ledger.cash == Decimal("1153.20")
+
+
+def test_leased_cards_and_those_by_the_hour_are_told_apart(tmp_path: Path) -> None:
+    # One card all the time, one more by the hour from 1:00 on for b; c finds each of them busy at 1:15.
+    offer = QUOTE.format(
+        id="mine", unit="hour", price=1.55, currency="CNY", plans="{hourly: {multiplier: 1}}"
+    )
+    (tmp_path / "prices.yaml").write_text(f"offers:\n{offer}")
+    burst = (
+        "    burst: {offer: mine, max: 1, rent_when_wait_over: 1h, release_after_idle: 15min,\n"
+        "            delay: {median: 0s, sigma: 0}, stock_out: {probability: 0}}\ncatalog: prices.yaml"
+    )
+    leases = "      - {offer: mine, count: 1, plan: hourly}"
+    rows = "a,0,1,36000\nb,0,1,36000\nc,4500,1,3600\n"
+    result = simulate(tmp_path, rows, leases, burst=burst)
+    history = History(prepare(load(tmp_path / "pencil.yaml")), result)
+    found = history.cards(HOUR * 5 // 4)
+    assert [(cards.beside, cards.leased, cards.busy, cards.jobs) for cards in found] == [
+        ("leased", 1, 1, (0,)), ("by the hour", 1, 1, (1,)),
+    ]  # fmt: skip
+    told = " ".join(event.text for event in story(history, result.jobs.jobs[2]).events)
+    assert "1 of 1 leased cards of mine busy with a (job 0)" in told
+    assert "1 of 1 cards of mine by the hour busy with b (job 1)" in told

@@ -14,7 +14,7 @@ from sim.errors import InputError, Problem
 from sim.model.job import Job
 from sim.model.records import Attempt, FailureRecord, JobRecord
 from sim.replication import RunResult
-from sim.report.history import Cards, History
+from sim.report.history import HOURLY, LEASED, Cards, History
 from sim.units import Micros, hours
 
 __all__ = ["Event", "Story", "find_job", "longest_of_kinds", "longest_waits", "story"]
@@ -189,8 +189,10 @@ def _held_behind(history: History, ahead: list[int]) -> str:
 
 def _pool_text(history: History, pool: Cards) -> str:
     if pool.leased == 0:
-        return f"no card of {pool.offer} is leased at this time"
-    text = f"{pool.busy} of {pool.leased} cards of {pool.offer} busy"
+        kind = f"rented {HOURLY}" if pool.beside == HOURLY else LEASED
+        return f"no card of {pool.offer} is {kind} at this time"
+    cards = {LEASED: f"leased cards of {pool.offer}", HOURLY: f"cards of {pool.offer} by the hour"}
+    text = f"{pool.busy} of {pool.leased} {cards.get(pool.beside, f'cards of {pool.offer}')} busy"
     if pool.jobs:
         names = [history.label(job) for job in pool.jobs[:SHOWN_JOBS]]
         rest = len(pool.jobs) - len(names)

@@ -10,12 +10,14 @@ from sim.model.records import Attempt, JobRecord
 from sim.replication import Prepared, RunResult
 from sim.units import Micros
 
-__all__ = ["Cards", "History", "Use"]
+__all__ = ["HOURLY", "LEASED", "Cards", "History", "Use"]
+
+LEASED, HOURLY = "leased", "by the hour"
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
-    """Cards of one offer at one instant."""
+    """Cards of one offer at one instant: the leased ones, or those by the hour."""
 
     offer: str
     leased: int
@@ -27,6 +29,8 @@ class Cards:
     """Outside of the windows of their lease."""
     reserved: int = 0
     """Kept out of training."""
+    beside: str = ""
+    """Which of both these are, where the strategy has leased and hourly cards of the offer."""
 
     @property
     def free(self) -> int:
@@ -67,28 +71,42 @@ class History:
             self.attempts.setdefault(attempt.job, []).append(attempt)
 
     def cards(self, at_us: Micros) -> tuple[Cards, ...]:
-        """The cards of each offer of the strategy at an instant, in order of first lease."""
-        leased: dict[str, int] = {}
+        """The cards of each offer of the strategy at an instant, in order of first lease.
+
+        Leased cards and those by the hour stand apart: no job has both at once.
+        """
+        leased: dict[tuple[str, bool], int] = {}
         sizes: dict[str, int] = {}
         for lease in self.result.log.leases:
             present = lease.start_us <= at_us and (lease.end_us is None or at_us < lease.end_us)
-            leased[lease.offer] = leased.get(lease.offer, 0) + (lease.gpus if present else 0)
+            kind = lease.offer, lease.lease < 0
+            leased[kind] = leased.get(kind, 0) + (lease.gpus if present else 0)
             sizes[lease.offer] = lease.gpus
-        return tuple(self._of_offer(offer, count, sizes[offer], at_us) for offer, count in leased.items())
+        return tuple(
+            self._of_offer(offer, hourly, count, sizes[offer], at_us, apart=(offer, not hourly) in leased)
+            for (offer, hourly), count in leased.items()
+        )
 
-    def _of_offer(self, offer: str, leased: int, size: int, at_us: Micros) -> Cards:
+    def _of_offer(
+        self, offer: str, hourly: bool, leased: int, size: int, at_us: Micros, *, apart: bool
+    ) -> Cards:
         held = [
             attempt
             for attempt in self.result.log.attempts
-            if attempt.offer == offer and attempt.start_us <= at_us < attempt.end_us
+            if (attempt.offer, attempt.burst) == (offer, hourly)
+            and attempt.start_us <= at_us < attempt.end_us
         ]
-        failures = self.result.log.failures
-        broken = [f for f in failures if f.offer == offer and f.at_us <= at_us < f.back_us]
+        broken = [
+            failure
+            for failure in self.result.log.failures
+            if (failure.offer, failure.burst) == (offer, hourly) and failure.at_us <= at_us < failure.back_us
+        ]
         down = sum(size if failure.card is None else 1 for failure in broken)
-        busy = len({(attempt.burst, card) for attempt in held for card in attempt.cards})
+        busy = len({card for attempt in held for card in attempt.cards})
         jobs = tuple(attempt.job for attempt in held)
-        away, reserved = self._withheld((offer,), at_us, at_us + 1)
-        return Cards(offer, leased, busy, min(down, leased), jobs, away, reserved)
+        away, reserved = (0, 0) if hourly else self._withheld((offer,), at_us, at_us + 1)
+        beside = (HOURLY if hourly else LEASED) if apart else ""
+        return Cards(offer, leased, busy, min(down, leased), jobs, away, reserved, beside)
 
     def _withheld(self, offers: Collection[str], start_us: Micros, end_us: Micros) -> tuple[Micros, Micros]:
         """Card-time of leased cards of these offers outside of windows, and in reserve."""
