@@ -96,6 +96,24 @@ def test_names_of_columns_are_understood_and_told(tmp_path: Path) -> None:
     assert "'运行时长(小时)' are taken as h" in said
 
 
+def test_a_map_of_one_field_leaves_the_others_to_the_names_of_their_columns(tmp_path: Path) -> None:
+    rows = "Job;Asked for;Ran (h);Cards;Team\nft-1;2026-03-02 09:00:00;1.5;2;nlp\n"
+    found = imported(tmp_path, rows, "t.csv", mapping={"submit_s": "Asked for", "runtime_s": "Ran (h)"})
+    assert (column(found, "runtime_s"), column(found, "gpus")) == ([5400], [2])
+    assert (column(found, "team"), column(found, "id")) == (["nlp"], ["ft-1"])
+    # a map in a file is the whole word
+    (tmp_path / "map.yaml").write_text("columns: {submit_s: Asked for, runtime_s: Ran (h), gpus: Cards}\n")
+    whole = imported(tmp_path, rows, "t.csv", map_file=tmp_path / "map.yaml")
+    assert "team" not in whole.column_names
+
+
+def test_german_headers_need_no_map(tmp_path: Path) -> None:
+    rows = "Auftrag;Eingereicht;Dauer (h);Anzahl GPUs;Abteilung\nft-1;2026-03-02 09:00:00;1,5;2;nlp\n"
+    found = imported(tmp_path, rows, "t.csv", decimal=",")
+    assert (column(found, "runtime_s"), column(found, "gpus")) == ([5400], [2])
+    assert column(found, "team") == ["nlp"]
+
+
 def test_a_decimal_comma_is_never_guessed(tmp_path: Path) -> None:
     text = "submit_s;gpus;runtime_s\n0;1;2,5\n10;1;3\n"
     found = imported(tmp_path, text, "t.csv")

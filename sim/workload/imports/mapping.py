@@ -6,7 +6,7 @@ not known is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -88,7 +88,10 @@ def plan_for(columns: tuple[str, ...], file: str, line: int | None, settings: Se
 
 
 def _chosen(columns: tuple[str, ...], settings: Settings, tally: Tally) -> dict[str, Column]:
-    """By the user's word, else a preset whose header this is, else the names of the columns."""
+    """By the user's word, else a preset whose header this is, else the names of the columns.
+
+    A map in a file is the whole word; `--map FIELD=COLUMN` is on these fields and columns, not on the others.
+    """
     chosen: dict[str, Column] = {}
     preset = settings.preset
     said = bool(settings.mapping or settings.map_file)
@@ -105,8 +108,9 @@ def _chosen(columns: tuple[str, ...], settings: Settings, tally: Tally) -> dict[
         for remark in data["remarks"]:
             tally.remark(remark)
         chosen |= {name: _entry(entry) for name, entry in data["columns"].items()}
-    elif not said:
-        chosen = _by_name(columns, tally)
+    elif settings.map_file is None:
+        named = {_column(text, columns).name for text in settings.mapping.values()}
+        chosen = _by_name(tuple(name for name in columns if name not in named), tally, settings.mapping)
     if settings.map_file is not None:
         chosen |= _read_map(settings.map_file)
     chosen |= {name: _column(text, columns) for name, text in settings.mapping.items()}
@@ -122,13 +126,15 @@ def _entry(entry: Mapping[str, Any]) -> Column:
     return Column(entry["column"], entry.get("unit"), entry.get("scale", 1.0))
 
 
-def _by_name(columns: tuple[str, ...], tally: Tally) -> dict[str, Column]:
-    """Columns with the names of the normal form, and for other fields columns with words for them."""
+def _by_name(columns: tuple[str, ...], tally: Tally, said: Collection[str]) -> dict[str, Column]:
+    """Columns with the names of the normal form, and for other fields columns with words for them; `said`:
+    fields of which the user has said the column."""
     own = {name: Column(name, "s" if name.endswith("_s") else None) for name in columns if name in FIELDS}
     if not {"gpus", "runtime_s"} & set(own):
         own = {}  # a single `state` or `gpu` may mean anything elsewhere
     rest = tuple(name for name in columns if name not in own)
-    found = {name: column for name, column in guesses(rest).items() if name not in own}
+    own = {name: column for name, column in own.items() if name not in said}
+    found = {name: column for name, column in guesses(rest).items() if name not in own and name not in said}
     if found:
         words = ", ".join(f"{name} from {column!r}" for name, column in found.items())
         tally.remark(f"Taken by the names of the columns: {words}. Use --map if that is wrong.")
