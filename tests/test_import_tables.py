@@ -104,7 +104,7 @@ def test_a_map_of_one_field_leaves_the_others_to_the_names_of_their_columns(tmp_
     # a map in a file is the whole word
     (tmp_path / "map.yaml").write_text("columns: {submit_s: Asked for, runtime_s: Ran (h), gpus: Cards}\n")
     whole = imported(tmp_path, rows, "t.csv", map_file=tmp_path / "map.yaml")
-    assert "team" not in whole.column_names
+    assert "team" not in whole.jobs.column_names
 
 
 def test_german_headers_need_no_map(tmp_path: Path) -> None:
