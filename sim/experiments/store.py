@@ -6,7 +6,6 @@ question never overwrites it. All files but manifest.json have the same bytes fo
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Mapping
 from decimal import Decimal
@@ -30,10 +29,16 @@ from sim.experiments.frames import (
     ledger_frame,
     rates_frame,
 )
+from sim.experiments.identity import (
+    CATALOG_FILE,
+    TRACE_FILE,
+    calibration,
+    portable,
+    question_digest,
+    read_beside,
+)
 from sim.experiments.manifest import digests, machine, write_json
 from sim.load import Question, dump
-from sim.load_checks import PERFORMANCES
-from sim.model.scenario import Scenario
 from sim.replication import prepare, used_offers
 from sim.workload.readers import TraceRow
 
@@ -41,8 +46,6 @@ __all__ = ["FORMAT", "id_of", "money_tables", "run_folder", "run_id", "save", "t
 
 FORMAT = "1-" + hashlib.blake2b(repr(CHARGE_COLUMNS).encode(), digest_size=4).hexdigest()
 """Layout of a run's folder, which the fields of a charge are part of; another one is not read."""
-
-TRACE_FILE, CATALOG_FILE = "trace.csv", "catalog.yaml"
 
 
 def run_id(comparison: Comparison) -> str:
@@ -54,11 +57,8 @@ def id_of(question: Question, baseline: str, version: str) -> str:
     """The run id of a question as it is run, with its replications and its seed."""
     experiment = question.scenario.experiment
     read = (
-        dump(_portable(question.scenario)),
-        # Where a row stood in its file changes nothing.
-        [repr(dataclasses.replace(row, row=0, line=0)) for row in question.trace],
-        _calibration(question),
-        repr(question.catalog),
+        dump(portable(question.scenario)),
+        *read_beside(question),
         question.price,
         experiment.seed,
         experiment.replications,
@@ -145,37 +145,16 @@ def money_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
     }
 
 
-def _portable(scenario: Scenario) -> Scenario:
-    """The scenario with the files that it names beside it, wherever they came from."""
-    if scenario.workload.trace is not None:
-        trace = scenario.workload.trace.model_copy(update={"file": TRACE_FILE})
-        workload = scenario.workload.model_copy(update={"trace": trace})
-        scenario = scenario.model_copy(update={"workload": workload})
-    if scenario.performance not in PERFORMANCES:
-        name = f"calibration{Path(scenario.performance).suffix}"
-        scenario = scenario.model_copy(update={"performance": name})
-    if scenario.catalog is not None:
-        scenario = scenario.model_copy(update={"catalog": CATALOG_FILE})
-    return scenario
-
-
-def _calibration(question: Question) -> bytes | None:
-    """What the calibration file says; None where a built-in performance profile is used."""
-    if question.scenario.performance in PERFORMANCES:
-        return None
-    return Path(question.performance_source).read_bytes()
-
-
 def _write_scenario(comparison: Comparison, folder: Path) -> None:
     """The resolved scenario, and beside it the files it names, so that the folder runs by itself."""
     question = comparison.question
-    scenario, calibration = _portable(question.scenario), _calibration(question)
+    scenario, fitted = portable(question.scenario), calibration(question)
     (folder / "scenario.yaml").write_text(dump(scenario), encoding="utf-8", newline="\n")
     if scenario.workload.trace is not None:
         text = csv_text(_trace_frame(question.trace))
         (folder / TRACE_FILE).write_text(text, encoding="utf-8", newline="")
-    if calibration is not None:
-        (folder / scenario.performance).write_bytes(calibration)
+    if fitted is not None:
+        (folder / scenario.performance).write_bytes(fitted)
     if question.catalog_source is not None:
         (folder / CATALOG_FILE).write_bytes(question.catalog_source.read_bytes())
 
@@ -219,6 +198,7 @@ def _manifest(comparison: Comparison, folder: Path) -> dict[str, Any]:
         "replications": comparison.replications,
         "baseline": comparison.baseline,
         "price": question.price,
+        "question": question_digest(question),
         **comparison.wall.to_json(),
         "files": digests(folder),
     }

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from sim.experiments.files import slug, whole_folder, write_csv, write_parquet
+from sim.experiments.identity import question_digest
 from sim.experiments.manifest import digests, machine, write_json
 from sim.load import Question, dump
 
@@ -55,6 +56,7 @@ def _manifest(question: Question, folder: Path, said: Mapping[str, Any]) -> dict
         **machine(),
         "seed": question.scenario.experiment.seed,
         "price": question.price,
+        "question": question_digest(question),
         **said,
         "files": digests(folder),
     }

@@ -1,8 +1,8 @@
 """Results of studies about the question in hand, found again below outputs/: the newest of each kind.
 
 A study belongs to a question where its manifest names the question's file, that file has not been
-changed since, and the scenario that it keeps is the same but for strategies and replications, which
-studies make themselves. Answers of short commands that write no folder are kept in `outputs/.views/`.
+changed since, and all that it read is the same but for strategies and replications, which studies make
+themselves (`question_digest`). Answers of short commands that write no folder are kept in `outputs/.views/`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 
 import streamlit as st
 
-from sim.errors import FleetsimError
-from sim.load import Question, load
+from sim.load import Question
 from sim.ui.jobs import OUT, sim_command
 from sim.ui.question_store import QUESTIONS
 from sim.ui.runner import ChildRun
@@ -68,18 +67,16 @@ def latest(file: Path, question: Question, command: str) -> Found | None:
     """The newest study of this command about the question of this file; None where there is none."""
     from sim.experiments.files import slug  # takes half a second to import
 
-    home = OUT / slug(question.scenario.name)
+    home, mine = OUT / slug(question.scenario.name), _digest(_key(question), question)
     found: list[tuple[str, Path]] = []
     for place in home.glob(f"*/{FILES[command]}"):
         manifest = _json(str(place.with_name("manifest.json")), _stamp(place.with_name("manifest.json")))
-        if manifest is not None and _is_about(manifest, file) and manifest.get("price") == question.price:
+        if manifest is not None and _is_about(manifest, file) and manifest.get("question") == mine:
             found.append((str(manifest.get("finished", "")), place))
     for finished, place in sorted(found, reverse=True):
-        scenario = place.with_name("scenario.yaml")
-        if _same(str(scenario), _stamp(scenario), _bare(question)):
-            document = _json(str(place), _stamp(place))
-            if document is not None:
-                return Found(f"{home.name}/{place.parent.name}", document, finished)
+        document = _json(str(place), _stamp(place))
+        if document is not None:
+            return Found(f"{home.name}/{place.parent.name}", document, finished)
     return None
 
 
@@ -96,11 +93,11 @@ def is_worked(draft: Draft) -> bool:
 
 def identity(draft: Draft) -> str:
     """The run id that a comparison of this question has: another question has another one."""
-    return _id(_bare(draft.question), draft.question)
+    return _id(_key(draft.question), draft.question)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
-def _id(bare: str, _question: Question) -> str:  # noqa: ARG001  # the key
+def _id(key: str, _question: Question) -> str:  # noqa: ARG001  # what it is known by
     import importlib.metadata
 
     from sim.experiments.store import id_of
@@ -161,23 +158,21 @@ def _is_about(manifest: Mapping[str, Any], file: Path) -> bool:
         return False
 
 
-def _bare(question: Question) -> str:
-    """The scenario without what studies replace: strategies and the numbers of the experiment."""
-    scenario = question.scenario.model_dump(mode="json", exclude={"strategies", "experiment"})
-    if scenario["workload"].get("trace"):
-        scenario["workload"]["trace"]["file"] = ""  # a folder of results keeps the trace by a name of its own
-    strategies = [strategy.model_dump_json() for strategy in question.scenario.strategies]
-    return json.dumps([scenario, strategies, question.scenario.experiment.seed], sort_keys=True)
+def _key(question: Question) -> str:
+    """What a question is known by while the page runs: its text, and when its files were changed last."""
+    trace = question.scenario.workload.trace
+    files = [question.catalog_source, Path(question.performance_source)]
+    if trace is not None and question.folder is not None:
+        files.append(question.folder / trace.file)
+    stamps = [(str(file), _stamp(file)) for file in files if file is not None]
+    return json.dumps([question.scenario.model_dump(mode="json"), question.price, stamps], sort_keys=True)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _same(file: str, stamp: object, bare: str) -> bool:  # noqa: ARG001  # part of the key
-    try:
-        other = json.loads(_bare(load(Path(file))))
-    except FleetsimError:
-        return False
-    mine = json.loads(bare)
-    return bool(other[0] == mine[0] and other[2] == mine[2])
+def _digest(key: str, _question: Question) -> str:  # noqa: ARG001  # what it is known by
+    from sim.experiments.identity import question_digest
+
+    return question_digest(_question)
 
 
 @st.cache_data(max_entries=48, show_spinner=False)
