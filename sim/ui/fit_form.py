@@ -15,7 +15,6 @@ from sim.model.contract import Plan
 from sim.model.work import Attention, JobClass, Loss, Method, Optimizer, SplitKind, Targets
 from sim.report.fit_answers import job_of
 from sim.ui.boxes import number_box, whole_box
-from sim.ui.fit_work import shipped_catalog
 from sim.ui.language import say, word
 from sim.ui.state import hand
 
@@ -41,9 +40,8 @@ class Asked:
     plan: Plan | None
 
 
-def ask_job() -> Asked:
+def ask_job(catalog: Catalog) -> Asked:
     """Let the user describe a job; InputError where the description contradicts itself."""
-    catalog = shipped_catalog()
     own = _classes()
     source = st.segmented_control(
         say("fit.source"),

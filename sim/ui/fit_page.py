@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from sim.catalog import Catalog
 from sim.errors import FleetsimError
 from sim.model.work import JobClass
 from sim.report.fit_answers import FitAnswer, cheapest_first
@@ -15,7 +16,7 @@ from sim.ui.finance_plans import sentence_gap
 from sim.ui.fit_charts import memory_chart
 from sim.ui.fit_form import ask_job
 from sim.ui.fit_frames import both_frame, offers_frame, parts_frame, remedies_frame
-from sim.ui.fit_work import answers_for, shipped_catalog
+from sim.ui.fit_work import answers_for, prices_in_hand
 from sim.ui.language import say, word
 from sim.ui.names import offer_name
 from sim.ui.safe import literal
@@ -32,14 +33,16 @@ def show() -> None:
     """Draw the page."""
     st.title(say("fit.title"))
     st.caption(say("fit.intro"))
+    prices = prices_in_hand()
+    st.caption(say("fit.prices_own", name=prices.own) if prices.own else say("fit.prices_shipped"))
     try:
-        asked = ask_job()
-        measured = answers_for(asked.job, "measured", asked.plan)
-        vendor = answers_for(asked.job, "vendor", asked.plan)
+        asked = ask_job(prices.catalog)
+        measured = answers_for(asked.job, prices.catalog, "measured", asked.plan)
+        vendor = answers_for(asked.job, prices.catalog, "vendor", asked.plan)
     except FleetsimError as error:
         st.error(literal(error_told(error)))
         return
-    _sentence(asked.job, measured)
+    _sentence(asked.job, measured, prices.catalog)
     memory_chart(measured)
     st.subheader(say("fit.offers"))
     st.caption(say("fit.offers_note"))
@@ -57,11 +60,11 @@ def show() -> None:
         st.dataframe(parts_frame(measured), hide_index=True)
 
 
-def _sentence(job: JobClass, answers: Sequence[FitAnswer]) -> None:
+def _sentence(job: JobClass, answers: Sequence[FitAnswer], catalog: Catalog) -> None:
     """The answer in one sentence, before anything else."""
     fitting = [answer for answer in answers if answer.row.fits]
     said: dict[str, Any] = {
-        "model": shipped_catalog().models[job.model].name,
+        "model": catalog.models[job.model].name,
         "method": word(f"fit.method_{job.method}"),
     }
     if not fitting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,25 @@ def test_a_number_that_cannot_be_is_told_at_its_box(page: AppTest) -> None:
     page.number_input(key="fit_batch").set_value(2).run()
     assert page.success
     assert not page.error
+
+
+def test_the_price_list_of_the_question_is_asked_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    text = (ROOT / "scenarios" / "four-to-eight.yaml").read_text(encoding="utf-8")
+    own = tmp_path / "scenarios" / "own.yaml"
+    own.write_text(f"{text}\ncatalog: prices/two-sellers.yaml\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    page = AppTest.from_file(SCRIPT, default_timeout=60)
+    page.query_params["question"] = "own"
+    page.run()
+    assert not page.exception
+    captions = "\n".join(_plain(str(one.value)) for one in page.caption)
+    assert "Prices are those of two-sellers.yaml, the price list of this question" in captions
+    offers = page.dataframe[0].value.astype(str).to_string()
+    assert "seller North (example)" in offers
+    page.query_params["question"] = "four-to-eight"
+    page.run()
+    assert "seller North" not in page.dataframe[0].value.astype(str).to_string()
+    assert "the catalogue that comes with the program" in _plain(str(page.caption[1].value))
