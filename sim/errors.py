@@ -45,9 +45,18 @@ class Problem:
 
 
 def _near(value: str, known: tuple[str, ...]) -> list[str]:
-    """Names that go on as the value begins, and else the one that looks most like it."""
+    """Up to three names: that go on as the value begins, else that look most like it, and those that do
+    nearly as much."""
     longer = [name for name in known if value and name.startswith(value)]
-    return longer[:3] or difflib.get_close_matches(value, known, n=1)
+    if longer:
+        return longer[:3]
+    near = difflib.get_close_matches(value, known, n=3)
+    alike = [difflib.SequenceMatcher(a=name, b=value).ratio() for name in near]
+    return [name for name, ratio in zip(near, alike, strict=True) if ratio >= alike[0] - _NEARLY]
+
+
+_NEARLY = 0.05
+"""How much less alike (of 1) a name may look than the one that looks most like a value."""
 
 
 def _shown(value: object) -> str:

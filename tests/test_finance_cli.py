@@ -15,6 +15,7 @@ from sim.billing.finance.commitment import commit as best_commitment
 from sim.billing.finance.commitment import uniform
 from sim.cli.commit_answer import Answer
 from sim.cli.commit_inputs import Prices
+from sim.cli.commit_text import as_json, print_answer
 from sim.experiments.commitment import TrialCost
 from tests.conftest import Outcome
 
@@ -391,6 +392,50 @@ class TestCommit:
         # Nobody keeps half an hour: the cheapest that refuses nothing is left.
         assert replace(answer, wait_limit_h=0.5).simulated == trials[1]
 
+    def test_a_number_that_refuses_jobs_is_no_optimum(self, capsys: pytest.CaptureFixture[str]) -> None:
+        """Two runs each: 9, 3 and 2 jobs refused are 4.5, 1.5 and 1 a run."""
+        trials = tuple(
+            TrialCost(k, (cost, cost), (), lost)
+            for k, cost, lost in ((0, 1.0, 9), (1, 10.0, 3), (2, 20.0, 2))
+        )
+        answer = Answer(
+            demand=uniform(0, 4),
+            found=best_commitment(uniform(0, 4), Fraction(1), Fraction(2)),
+            prices=Prices(Fraction(1), Fraction(2), Fraction(1), hourly=True),
+            committed="a annual", instead="b hourly", currency="CNY", trials=trials,
+        )  # fmt: skip
+        assert answer.simulated == trials[2]
+        assert replace(answer, refused_limit=2).simulated == trials[1]
+        assert replace(answer, refused_limit=5).simulated == trials[0]
+        none = replace(answer, refused_limit=0)
+        assert (none.acceptable, none.simulated) == ((), None)
+        print_answer(none)
+        said = " ".join(capsys.readouterr().out.split())
+        assert "none of them is an optimum" in said
+        assert "simulated optimum" not in said
+        assert "4.5" in said
+        assert "Jobs refused" in said
+        assert "a run, mean" in said
+        document = as_json(none)
+        assert document["simulated"] is None
+        assert [trial["jobs_refused_a_run"] for trial in document["trials"]] == [4.5, 1.5, 1.0]
+
+    def test_the_offer_itself_by_the_hour_stands_in(self, fleetsim: Command, tmp_path: Path) -> None:
+        """1.55 an hour x 730 h = 1,131.50 a month; by the year 8,100 / 12 = 675."""
+        own = tmp_path / "own.yaml"
+        own.write_text(
+            "offers:\n  - {id: mine, name: Mine, provider: East, gpu: RTX4090, gpus_per_unit: 1,\n"
+            "     form: cloud, link: none, network: 10gbe, price: {unit: month, low: 780, high: 780},\n"
+            "     plans: {monthly: {multiplier: 1}, annual: {price: 8100}}, terms: {hourly_price: 1.55},\n"
+            "     wan_mbps: 200, disk_read_gb_s: 1.0,\n"
+            "     currency: CNY, status: quote, source: quote of East, date: 2026-11-30}\n"
+        )
+        more = ("--offer", "mine", "--catalog", own, "--format", "json")
+        found = document(fleetsim("commit", "--demand", "uniform:0:3", *more))
+        assert (found["fallback"], found["fallback_month"]) == ("mine hourly", 1131.5)
+        assert found["committed_month"] == 675
+        assert any("assumed: mine hourly" in note for note in found["assumptions"])
+
     def test_text(self, fleetsim: Command, two_jobs: Path) -> None:
         done = fleetsim("commit", two_jobs, "--replications", 1, "--jobs", 1)
         assert done.code == 0
@@ -414,6 +459,35 @@ class TestCommit:
     )
     def test_bad_input(self, fleetsim: Command, options: tuple[str, ...], said: tuple[str, ...]) -> None:
         refused(fleetsim("commit", *options), *said)
+
+
+def test_unlike_cards_are_named(fleetsim: Command) -> None:
+    """40 GB of an A100-40G are 40 GiB, 16 GB of a T4 are 16 GiB; like cards need no word."""
+    more = ("--plans", "t4-16g-cloud:monthly,a100-40g-custom:annual", "--format", "json")
+    both = document(fleetsim("breakeven", "--offer", "t4-16g-cloud", *more))["assumptions"][0]
+    assert "T4 (16 GiB), A100-40G (40 GiB)" in both
+    assert "not the same work" in both
+    like = document(fleetsim("breakeven", *CUSTOM, "--plans", "monthly,annual", "--format", "json"))
+    assert not any("not the same work" in note for note in like["assumptions"])
+    rents = ("--rent", "t4-16g-cloud:annual,a100-40g-custom:annual", "--format", "json")
+    said = document(fleetsim("tco", *rents))["assumptions"]
+    assert any("T4 (16 GiB), A100-40G (40 GiB)" in note for note in said)
+
+
+def test_a_folder_is_no_budget(fleetsim: Command, tmp_path: Path) -> None:
+    refused(fleetsim("budget", tmp_path), str(tmp_path), "scenario file", "fleetsim costs")
+
+
+@pytest.mark.parametrize("asked", [("fit", "--method", "qlora"), ("workload", "fit", "a", "--format", "xy")])
+def test_the_words_of_a_library_do_not_leak(fleetsim: Command, asked: tuple[str, ...]) -> None:
+    done = fleetsim(*asked)
+    assert (done.code, done.out) == (2, "")
+    assert f"{asked[-1]!r} is not one of" in done.err
+    assert "Value error" not in done.err
+
+
+def test_near_names_of_a_model(fleetsim: Command) -> None:
+    refused(fleetsim("fit", "--model", "qwen-1.5b"), "'qwen-1.8b'", "'qwen2.5-1.5b'")
 
 
 class TestTco:

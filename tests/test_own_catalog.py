@@ -153,12 +153,17 @@ def test_a_price_a_year_and_a_price_an_hour_as_the_page_writes_them(fleetsim, tm
     assert done.code == 0, done.err
     told = " ".join(done.out.split())
     assert "1,180.00 list x 5/6 annual = 47,200.00" in told  # 4 x 11,800; 11,800 / (12 x 1,180) = 5/6
-    assert "annual plan at 5/6 of the list price" in told
+    assert "annual plan at 11,800.00 EUR a year and unit (as the source states)." in told
+    assert "of the list price" not in told
+    listed = fleetsim("catalog", "offers", "--catalog", own, "--format", "text")
+    assert "annual: 11,800.00 EUR a year" in " ".join(listed.out.split())
     done = fleetsim(*asked, "--plan", "hourly", "--months", 1, "--format", "json")
     assert json.loads(done.out)["cash_eur"] == 6_249.60  # 4 x 31 x 24 x 2.10
     # Another list price moves the year alike: 12 x 1,200 x 5/6.
     done = fleetsim(*asked, "--plan", "annual", "--months", 12, "--list-price", 1200, "--format", "json")
     assert json.loads(done.out)["cash_eur"] == 48_000
+    # The price as stated is then not what is paid.
+    assert "annual plan at 5/6 of the list price" in json.loads(done.out)["assumptions"].__repr__()
 
 
 @pytest.mark.parametrize(

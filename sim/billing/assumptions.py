@@ -15,6 +15,7 @@ from sim.billing.terms import find_plan
 from sim.model.contract import Offer, RepeatPurchase
 from sim.model.said import said
 from sim.model.scenario import Scenario
+from sim.model.terms import Plan, plan_months
 from sim.units import SECOND, format_duration
 
 __all__ = ["assumptions"]
@@ -107,6 +108,9 @@ def _prepaid(item: Seen) -> Iterator[str]:
         if terms.multiplier != 1 or terms.assumed:
             agreed = "as agreed" if plan in contract.terms.discounts else "as the source states"
             basis = "assumed, the source does not state it" if terms.assumed else agreed
+            if _at_its_price(contract, plan):
+                yield _stated_price(offer, plan)
+                continue
             yield said(
                 "{name}: {plan} plan at {part} of the list price ({basis}).",
                 name=offer.id,
@@ -132,6 +136,32 @@ def _prepaid(item: Seen) -> Iterator[str]:
         yield said(
             "{name}: no reduction for repeat purchase, because the lease does not ask for it.", name=offer.id
         )
+
+
+def _at_its_price(contract: Contract, plan: Plan) -> bool:
+    """Whether what is paid is the price of a period that the source states: no discount is agreed instead,
+    and no other list price moves it."""
+    offer, terms, lease = contract.offer, contract.terms, contract.lease
+    stated = offer.plans.get(plan)
+    if stated is None or stated.price is None or plan in terms.discounts or offer.price_changes:
+        return False
+    same = not isinstance(contract.price, Decimal) and (lease is None or not lease.prices)
+    return same and stated.at(plan, offer.price).multiplier == stated.multiplier
+
+
+def _stated_price(offer: Offer, plan: Plan) -> str:
+    """The price of a whole period, as the source has it: the factor that it makes is no figure of it."""
+    months, price = plan_months(plan), offer.plans[plan].price or 0
+    cost = f"{price:,.2f} {offer.currency}"
+    if months == 12:
+        return said(
+            "{name}: {plan} plan at {cost} a year and unit (as the source states).",
+            name=offer.id, plan=plan, cost=cost,
+        )  # fmt: skip
+    return said(
+        "{name}: {plan} plan at {cost} for {months} months and unit (as the source states).",
+        name=offer.id, plan=plan, cost=cost, months=f"{months}",
+    )  # fmt: skip
 
 
 def _reduction(contract: Contract, repeat: RepeatPurchase) -> str:

@@ -35,6 +35,7 @@ from sim.cli.options import (
     read_question,
     refuse_catalog,
 )
+from sim.cli.unlike_cards import unlike_cards
 from sim.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -112,10 +113,12 @@ def breakeven(
     question, place = None, None
     if scenario is not None:
         question = read_question(scenario, set_, price)
+        catalog = question.catalog
         ways = strategy_ways(question, strategies, rule)
     else:
         place, level = "--plans", price_choice(price)
-        ways = offer_ways(load_catalog(own), offer or "", count, plans, start, rule, used, level, exchange)
+        catalog = load_catalog(own)
+        ways = offer_ways(catalog, offer or "", count, plans, start, rule, used, level, exchange)
     if len(ways) < 2:
         key, value = ("--strategies", strategies) if place is None else ("--plans", plans)
         raise InputError(Problem("two ways to pay are compared, or more", key=key, value=value))
@@ -123,7 +126,8 @@ def breakeven(
     asked = asked_ends(end_months, end_probability, end_hazard, full)
     ways, bursts = with_bursts(ways, question, full, burst)
     analysis = _analysis(ways, full, read_share(rate, "--rate"), convention, asked, place)
-    notes = _notes(analysis, ways, used, bursts)
+    leased = [way.offers[lease.offer_id] for way in ways for lease in way.strategy.leases]
+    notes = [*unlike_cards(catalog, leased), *_notes(analysis, ways, used, bursts)]
     _show(analysis, asked, notes, bursts, ways[0].scenario.currency, out, format_)
 
 

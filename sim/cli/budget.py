@@ -82,6 +82,7 @@ def budget(
     rule = None if refund is None else read_refund(refund)
     question, key = None, None
     if scenario is not None:
+        _refuse_run(scenario)
         question = read_question(scenario, set_, price)
         name = question.scenario.strategies[strategy_number(question, strategy)].name
         ways = strategy_ways(question, name, rule)
@@ -109,6 +110,13 @@ def _refuse_mixture(
         raise InputError(Problem("give either an offer or a scenario", key="--offer"))
     if scenario is None and (strategy is not None or changes):
         raise InputError(Problem("is for a scenario", key="--set" if changes else "--strategy"))
+
+
+def _refuse_run(scenario: Path) -> None:
+    """InputError for a folder, such as of a run."""
+    if scenario.is_dir():
+        rule = "is a folder: a budget is made of a scenario file; fleetsim costs shows the cost of a run"
+        raise InputError(Problem(rule, str(scenario)))
 
 
 def _billed(way: Way, months: int, key: str | None) -> Billed:

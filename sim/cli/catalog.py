@@ -15,8 +15,9 @@ from sim.cli.console import bullets, print_json, print_table, say
 from sim.cli.options import CatalogOption, FormatOption, OutputFormat
 from sim.experiments.wording import DASH
 from sim.model.base import Strict
-from sim.model.contract import Offer
+from sim.model.contract import Offer, PlanTerms
 from sim.model.hardware import Gpu, LanguageModel
+from sim.model.terms import plan_months
 
 __all__ = ["catalog"]
 
@@ -93,12 +94,19 @@ def _texts(value: object) -> Iterable[str]:
 def _offer_row(offer: Offer) -> Iterable[Row]:
     price = offer.price
     money = f"{price.low:,f}" if price.low == price.high else f"{price.low:,f} - {price.high:,f}"
-    plans = ", ".join(
-        f"{plan} x {show_factor(terms.multiplier)}" + (" (assumed)" if terms.assumed else "")
-        for plan, terms in offer.plans.items()
-    )
+    plans = ", ".join(_plan(offer, plan, terms) for plan, terms in offer.plans.items())
     cards = f"{offer.gpus_per_unit} x {offer.gpu}"
     yield offer.id, cards, f"{money} {offer.currency}\na unit and {price.unit}", plans, offer.status
+
+
+def _plan(offer: Offer, plan: str, terms: PlanTerms) -> str:
+    """What a plan costs as the source states it: its factor on the list price, or the price of a period."""
+    assumed = " (assumed)" if terms.assumed else ""
+    if terms.price is None:
+        return f"{plan} x {show_factor(terms.multiplier)}{assumed}"
+    months = plan_months(plan)
+    span = {1: "a month", 12: "a year"}.get(months, f"for {months} months")
+    return f"{plan}: {terms.price:,.2f} {offer.currency} {span}{assumed}"
 
 
 def _gpu_row(gpu: Gpu) -> Iterable[Row]:

@@ -15,7 +15,7 @@ from sim.catalog import Catalog, load_catalog
 from sim.cli.breakeven_ways import START, plain_scenario, read_plan
 from sim.cli.charts import ChartOption, write_chart
 from sim.cli.commit_answer import Answer
-from sim.cli.commit_inputs import Prices, plain_lease, prices, read_demand, template
+from sim.cli.commit_inputs import Prices, by_the_hour, plain_lease, prices, read_demand, template
 from sim.cli.commit_text import as_json, print_answer
 from sim.cli.console import print_json, say
 from sim.cli.finance_exchange import ExchangeOption, Money, money_of, with_rates
@@ -80,7 +80,10 @@ def commit(
         str | None,
         typer.Option(
             metavar="OFFER:PLAN",
-            help=f"What stands in beyond it; default: the strategy's burst offer, else {FALLBACK}.",
+            help=(
+                "What stands in beyond it; default: the strategy's burst offer, else the committed offer by "
+                f"the hour, else {FALLBACK}."
+            ),
         ),
     ] = None,
     replications: Annotated[int, typer.Option(min=1, max=1000, help="Runs, each with its own luck.")] = 5,
@@ -150,7 +153,7 @@ def _of_distribution(
         raise InputError(Problem("is needed with --demand: what is committed", key="--offer"))
     name, kind = read_plan(f"{offer}:{plan or 'annual'}", "", catalog, "--offer")
     lease = plain_lease(name, kind)
-    instead = read_plan(fallback or FALLBACK, "", catalog, "--fallback")
+    instead = read_plan(fallback or by_the_hour(catalog, name) or FALLBACK, "", catalog, "--fallback")
     both = (name, instead[0])
     money = money_of(catalog, both, exchange)
     scenario = money.of(
@@ -172,9 +175,10 @@ def _of_scenario(
     """The answer for the jobs of a scenario."""
     from sim.experiments.commitment import sample_demand, simulate_commitments
 
-    standard = FALLBACK if base.burst is None else f"{base.burst.offer_id}:hourly"
-    instead = read_plan(fallback or standard, "", question.catalog, "--fallback")
     read_plan(f"{lease.offer_id}:{lease.plan}", "", question.catalog, "--offer")
+    own = by_the_hour(question.catalog, lease.offer_id) or FALLBACK
+    standard = own if base.burst is None else f"{base.burst.offer_id}:hourly"
+    instead = read_plan(fallback or standard, "", question.catalog, "--fallback")
     both = (lease.offer_id, instead[0])
     question = replace(question, scenario=with_rates(question.scenario, question.catalog, both, exchange))
     found = prices(question.scenario, question.catalog, lease, instead, question.price)
@@ -190,7 +194,10 @@ def _of_scenario(
     assumed = fallback is None and base.burst is None
     money = Money(question.scenario.currency, question.scenario.exchange)
     turned = money.turned(question.catalog, both)
-    answer = replace(answer, assumed_fallback=assumed, wait_limit_h=limit, turned=turned)
+    allowed = None if target is None else target.refused
+    answer = replace(
+        answer, assumed_fallback=assumed, wait_limit_h=limit, refused_limit=allowed, turned=turned
+    )
     if sizes.around == 0 or not found.hourly:
         return answer
     best = answer.found.newsvendor

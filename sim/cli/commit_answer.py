@@ -15,7 +15,12 @@ from sim.cli.commit_inputs import Prices
 if TYPE_CHECKING:
     from sim.experiments.commitment import DemandSample, TrialCost
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "refused_a_run"]
+
+
+def refused_a_run(trial: TrialCost) -> Fraction:
+    """Jobs that are refused in a run, on average."""
+    return Fraction(trial.refused, len(trial.costs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,8 @@ class Answer:
     """Whether nobody said what stands in."""
     wait_limit_h: float | None = None
     """The scenario's target for the 95th percentile of wait, hours."""
+    refused_limit: int | None = None
+    """Jobs a run that the scenario's target allows to be refused; None: the scenario has no target."""
     turned: tuple[str, ...] = ()
     """A sentence for each offer whose prices are turned into `currency`."""
 
@@ -50,15 +57,17 @@ class Answer:
 
     @property
     def acceptable(self) -> tuple[TrialCost, ...]:
-        """Simulated numbers that refuse the fewest jobs, and keep the target's wait if any does."""
-        fewest = min((trial.refused for trial in self.trials), default=0)
-        served = tuple(trial for trial in self.trials if trial.refused == fewest)
+        """Simulated numbers that refuse no more jobs a run than the target allows (without a target: the
+        fewest of all), and keep the target's wait if any of these does; empty where all refuse more."""
+        fewest = min((refused_a_run(trial) for trial in self.trials), default=Fraction(0))
+        limit = fewest if self.refused_limit is None else Fraction(self.refused_limit)
+        served = tuple(trial for trial in self.trials if refused_a_run(trial) <= limit)
         return tuple(trial for trial in served if self.keeps_wait(trial)) or served
 
     @property
     def simulated(self) -> TrialCost | None:
-        """The acceptable number of least mean cost in the simulation; None where nothing was simulated."""
-        return min(self.acceptable, key=lambda trial: trial.mean) if self.trials else None
+        """The acceptable number of least mean cost in the simulation; None where there is none."""
+        return min(self.acceptable, key=lambda trial: trial.mean, default=None)
 
     def keeps_wait(self, trial: TrialCost) -> bool:
         """Whether the scenario's target for the 95th percentile of wait is met; True without one."""

@@ -21,7 +21,7 @@ from sim.model.lease import Lease
 from sim.model.scenario import Scenario, Strategy
 from sim.model.terms import plan_months
 
-__all__ = ["Prices", "plain_lease", "prices", "read_demand", "template"]
+__all__ = ["Prices", "by_the_hour", "plain_lease", "prices", "read_demand", "template"]
 
 _KEPT = ("price", "options", "repeat_purchase", "terms", "profile")
 """What a lease of the scenario gives to the unit that is committed."""
@@ -46,6 +46,14 @@ def plain_lease(offer: str, plan: str) -> Lease:
     """One unit of an offer or slice (`OFFER/PROFILE`)."""
     name, _, profile = offer.partition("/")
     return Lease(offer=name, plan=plan, profile=profile or None)
+
+
+def by_the_hour(catalog: Catalog, name: str) -> str | None:
+    """`OFFER:hourly` of an offer or slice that is sold by the hour; None of any other."""
+    offer = catalog.offers[name.partition("/")[0]]
+    by_hour = offer.price.unit == "hour" and "hourly" in offer.plans
+    sold = by_hour or (offer.price.unit != "hour" and offer.terms.hourly_price is not None)
+    return f"{name}:hourly" if sold else None
 
 
 def template(base: Strategy, offer: str | None, plan: str | None) -> Lease:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sim.billing.finance.indicators import Indicators
-from sim.cli.commit_answer import Answer
+from sim.cli.commit_answer import Answer, refused_a_run
 from sim.cli.console import bullets, heading, print_table, say
 from sim.experiments.wording import DASH, share, span
 from sim.workload.wording import counted
@@ -34,7 +34,7 @@ def print_answer(answer: Answer) -> None:
     _demand(answer)
     heading(f"{counted(best, 'unit')} committed")
     _indicators(answer.indicators(best), unit)
-    if answer.simulated is not None:
+    if answer.trials:
         _trials(answer, answer.simulated)
     bullets("Assumptions", _notes(answer))
 
@@ -89,27 +89,39 @@ def _indicators(found: Indicators, unit: str) -> None:
     )
 
 
-def _trials(answer: Answer, best: TrialCost) -> None:
+def _trials(answer: Answer, best: TrialCost | None) -> None:
     costs = answer.found.costs
-    heading(f"Simulated, {counted(len(best.costs), 'replication')}")
+    heading(f"Simulated, {counted(len(answer.trials[0].costs), 'replication')}")
     print_table(
         ("Committed", f"Simulated,\n{answer.currency} a month", f"Newsvendor,\n{answer.currency} a month",
-         "Wait,\n95th percentile", "Jobs\nrefused"),
+         "Wait,\n95th percentile", "Jobs refused\na run, mean"),
         [
             (
                 f"{trial.committed}{' *' if trial is best else ''}",
                 f"{trial.mean:,.2f}",
                 _money(costs[min(trial.committed, len(costs) - 1)]) if trial.committed < len(costs) else DASH,
                 span(trial.wait_p95_h),
-                f"{trial.refused:,}",
+                _refused(trial),
             )
             for trial in answer.trials
         ],
     )  # fmt: skip
+    if best is None:
+        say(
+            f"Every number refuses more jobs a run than the target allows ({answer.refused_limit:,}): none "
+            "of them is an optimum."
+        )
+        return
     numbers = [trial.committed for trial in answer.trials]
     at_edge = len(numbers) > 1 and best.committed in (max(numbers), min(numbers)) and best.committed > 0
     more = " It lies at the edge of what was tried: try --around with more." if at_edge else ""
     say(f"* least{_among(answer)}. The simulated optimum is {counted(best.committed, 'unit')}.{more}")
+
+
+def _refused(trial: TrialCost) -> str:
+    """Mean of all runs; whole numbers as such."""
+    mean = refused_a_run(trial)
+    return f"{mean.numerator:,}" if mean.denominator == 1 else f"{float(mean):,.1f}"
 
 
 def _among(answer: Answer) -> str:
@@ -119,6 +131,8 @@ def _among(answer: Answer) -> str:
             return f"; none keeps the wait that the target asks for ({span(answer.wait_limit_h)})"
         return ""
     rules = "that refuse the fewest jobs"
+    if answer.refused_limit is not None:
+        rules = f"that refuse no more jobs a run than the target allows ({answer.refused_limit:,})"
     if answer.wait_limit_h is not None and all(map(answer.keeps_wait, answer.acceptable)):
         rules += f" and keep the wait that the target asks for ({span(answer.wait_limit_h)})"
     return f" among those {rules}"
@@ -200,6 +214,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
                 "costs": list(trial.costs),
                 "wait_p95_h": trial.wait_p95_h,
                 "jobs_refused": trial.refused,
+                "jobs_refused_a_run": float(refused_a_run(trial)),
             }
             for trial in answer.trials
         ],

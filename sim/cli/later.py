@@ -74,6 +74,15 @@ def table_group(table: Table) -> type[TyperGroup]:
             super().__init__(**{**settings, "commands": None})
             self.commands = _Commands(table)
 
+        def invoke(self, ctx: Any) -> Any:
+            """Run the command that is asked for. What its parser says of a bad value is said without the
+            word that the library below puts before it."""
+            try:
+                return super().invoke(ctx)
+            except typer.BadParameter as error:
+                error.message = error.message.removeprefix("Value error, ")
+                raise
+
         def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  # the signature of the class above
             return list(table)
 

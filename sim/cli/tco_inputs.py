@@ -19,6 +19,7 @@ from sim.catalog import Catalog
 from sim.catalog.reading import Document, read_file, read_yaml, validated
 from sim.cli.breakeven_ways import lease_keys, plain_scenario, read_plan, rekeyed
 from sim.cli.finance_exchange import Money, money_of
+from sim.cli.unlike_cards import unlike_cards
 from sim.errors import InputError, Problem
 from sim.load_leases import with_slices
 from sim.model.contract import PriceChoice
@@ -56,6 +57,8 @@ class Beside:
     rents: list[Rent]
     turned: tuple[str, ...] = ()
     """A sentence for each price that was turned into it."""
+    unlike: tuple[str, ...] = ()
+    """A sentence where the rented cards are unlike one another."""
 
 
 def read_inputs(file: Path | None, preset: str | None, settings: Sequence[str]) -> tuple[Owning, str]:
@@ -120,11 +123,12 @@ def read_rents(
     money = money_of(catalog, names, exchange, inputs.currency)
     rents = [_rent(catalog, money, name, plan, inputs, downtime, start, price) for name, plan in asked]
     said = money.turned(catalog, names)
+    unlike = tuple(unlike_cards(catalog, (catalog.offers[name.partition("/")[0]] for name in names)))
     if inputs.currency == money.currency:
-        return Beside(inputs, rents, said)
+        return Beside(inputs, rents, said, unlike)
     said = (money.turned_one(inputs.name, inputs.currency), *said)
     rate = (money.exchange or {})[inputs.currency].rate
-    return Beside(in_currency(inputs, money.currency, rate), rents, said)
+    return Beside(in_currency(inputs, money.currency, rate), rents, said, unlike)
 
 
 def _rent(

@@ -187,6 +187,8 @@ def _notes(downtime: Decimal, beside: Beside) -> list[str]:
         f"Rented cards are down {share(float(downtime))} of the time and used as much as own ones (assumed).",
         "Rent by the hour is paid for the useful hours only; other rents whatever the use.",
         "Payback compares cash, without the cost of money and without resale.",
+        "Own and rented cards are taken to do the same work an hour (assumed: the inputs name no card).",
+        *beside.unlike,
         *beside.turned,
     ]
 
