@@ -173,22 +173,30 @@ def test_seed_0_is_a_seed() -> None:
     assert replicate(zero, 0, 0).log == replicate(prepared, 0, 0, seed=0).log
 
 
+def beside_the_hour(
+    folder: Path, rows: str, most: int, *, form: str = "cloud", horizon: str = "10d"
+) -> RunResult:
+    """One card of a list all the time, at 1.55 CNY an hour, and at most so many more of it after an hour of
+    waiting."""
+    offer = QUOTE.format(
+        id="mine", unit="hour", price=1.55, currency="CNY", plans="{hourly: {multiplier: 1}}"
+    )
+    (folder / "prices.yaml").write_text(f"offers:\n{offer.replace('form: cloud', f'form: {form}')}")
+    burst = (
+        f"    burst: {{offer: mine, max: {most}, rent_when_wait_over: 1h, release_after_idle: 15min,\n"
+        "            delay: {median: 0s, sigma: 0}, stock_out: {probability: 0}}\ncatalog: prices.yaml"
+    )
+    leases = "      - {offer: mine, count: 1, plan: hourly}"
+    return simulate(folder, rows, leases, burst=burst, horizon=horizon)
+
+
 @pytest.mark.parametrize(("form", "joined"), [("cloud", True), ("public", False)])
 def test_a_wide_job_gets_several_units_by_the_hour_where_they_stand_together(
     tmp_path: Path, form: str, joined: bool
 ) -> None:
     # One card all the 744 h. b wants two for half an hour: after an hour of waiting two units come at 1:00
     # and go at the end of their hour, 2 x 1.55 CNY. Instances of a public cloud are not joined.
-    offer = QUOTE.format(
-        id="mine", unit="hour", price=1.55, currency="CNY", plans="{hourly: {multiplier: 1}}"
-    )
-    (tmp_path / "prices.yaml").write_text(f"offers:\n{offer.replace('form: cloud', f'form: {form}')}")
-    burst = (
-        "    burst: {offer: mine, max: 4, rent_when_wait_over: 1h, release_after_idle: 15min,\n"
-        "            delay: {median: 0s, sigma: 0}, stock_out: {probability: 0}}\ncatalog: prices.yaml"
-    )
-    leases = "      - {offer: mine, count: 1, plan: hourly}"
-    result = simulate(tmp_path, "b,0,2,1800\n", leases, burst=burst, horizon="31d")
+    result = beside_the_hour(tmp_path, "b,0,2,1800\n", 4, form=form, horizon="31d")
     (job,) = result.log.jobs
     if joined:
         assert (job.state, job.wait_us, job.end_us) == ("done", HOUR, HOUR * 3 // 2)
@@ -201,17 +209,7 @@ def test_a_wide_job_gets_several_units_by_the_hour_where_they_stand_together(
 
 def test_leased_cards_and_those_by_the_hour_are_told_apart(tmp_path: Path) -> None:
     # One card all the time, one more by the hour from 1:00 on for b; c finds each of them busy at 1:15.
-    offer = QUOTE.format(
-        id="mine", unit="hour", price=1.55, currency="CNY", plans="{hourly: {multiplier: 1}}"
-    )
-    (tmp_path / "prices.yaml").write_text(f"offers:\n{offer}")
-    burst = (
-        "    burst: {offer: mine, max: 1, rent_when_wait_over: 1h, release_after_idle: 15min,\n"
-        "            delay: {median: 0s, sigma: 0}, stock_out: {probability: 0}}\ncatalog: prices.yaml"
-    )
-    leases = "      - {offer: mine, count: 1, plan: hourly}"
-    rows = "a,0,1,36000\nb,0,1,36000\nc,4500,1,3600\n"
-    result = simulate(tmp_path, rows, leases, burst=burst)
+    result = beside_the_hour(tmp_path, "a,0,1,36000\nb,0,1,36000\nc,4500,1,3600\n", 1)
     history = History(prepare(load(tmp_path / "pencil.yaml")), result)
     found = history.cards(HOUR * 5 // 4)
     assert [(cards.beside, cards.leased, cards.busy, cards.jobs) for cards in found] == [
