@@ -96,3 +96,15 @@ def fleetsim(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
         return Outcome(int(ending.value.code or 0), text.out, text.err)
 
     return run
+
+
+@pytest.fixture
+def invoiced(tmp_path: Path) -> Callable[[str], Path]:
+    """Writes the text of an invoice, and says where."""
+
+    def write(text: str) -> Path:
+        path = tmp_path / "invoice.csv"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write

@@ -329,6 +329,16 @@ class TestBudget:
         refused(fleetsim(*self.FOUR, "--actual", file), "actual.csv", *said)
 
 
+def simulated_answer(trials: tuple[TrialCost, ...]) -> Answer:
+    """An answer for 0 to 4 units, all alike likely, with these trials."""
+    return Answer(
+        demand=uniform(0, 4),
+        found=best_commitment(uniform(0, 4), Fraction(1), Fraction(2)),
+        prices=Prices(Fraction(1), Fraction(2), Fraction(1), hourly=True),
+        committed="a annual", instead="b hourly", currency="CNY", trials=trials,
+    )  # fmt: skip
+
+
 class TestCommit:
     def test_check_value(self, fleetsim: Command) -> None:
         more = (*CUSTOM, "--fallback", "a100-40g-custom:monthly")
@@ -379,12 +389,7 @@ class TestCommit:
             (4, 35.0, (1.0,), 0),
         )
         trials = tuple(TrialCost(k, (cost,), waits, lost) for k, cost, waits, lost in rows)
-        answer = Answer(
-            demand=uniform(0, 4),
-            found=best_commitment(uniform(0, 4), Fraction(1), Fraction(2)),
-            prices=Prices(Fraction(1), Fraction(2), Fraction(1), hourly=True),
-            committed="a annual", instead="b hourly", currency="CNY", trials=trials,
-        )  # fmt: skip
+        answer = simulated_answer(trials)
         assert answer.simulated == trials[1]
         limited = replace(answer, wait_limit_h=12.0)
         assert limited.acceptable == trials[3:]
@@ -398,12 +403,7 @@ class TestCommit:
             TrialCost(k, (cost, cost), (), lost)
             for k, cost, lost in ((0, 1.0, 9), (1, 10.0, 3), (2, 20.0, 2))
         )
-        answer = Answer(
-            demand=uniform(0, 4),
-            found=best_commitment(uniform(0, 4), Fraction(1), Fraction(2)),
-            prices=Prices(Fraction(1), Fraction(2), Fraction(1), hourly=True),
-            committed="a annual", instead="b hourly", currency="CNY", trials=trials,
-        )  # fmt: skip
+        answer = simulated_answer(trials)
         assert answer.simulated == trials[2]
         assert replace(answer, refused_limit=2).simulated == trials[1]
         assert replace(answer, refused_limit=5).simulated == trials[0]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sim.catalog import load_catalog
+from sim.errors import InputError
 from sim.experiments.invoice_days import day, end_day, halves, span, start_day
 from sim.experiments.invoice_file import read_invoice
 from sim.experiments.quote import Asked, asked_question, quote
@@ -28,16 +29,6 @@ def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "four.yaml"
     path.write_text(SCENARIO)
     return path
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[[str], Path]:
-    def write(text: str) -> Path:
-        path = tmp_path / "invoice.csv"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
 
 
 def document(done: Outcome) -> dict[str, Any]:
@@ -71,6 +62,20 @@ def test_a_day_that_reads_two_ways(text: str) -> None:
     assert day(text, "day-first").isoformat() == "2026-01-06"
     with pytest.raises(ValueError, match="a day is written"):
         day(text)
+
+
+@pytest.mark.parametrize("text", ["26-06-01", "13-06-26", "06-01-26"])
+def test_a_year_of_two_digits_beside_dashes_may_stand_first(
+    text: str, invoiced: Callable[[str], Path]
+) -> None:
+    # 1 June 2026 as ISO 8601 once wrote it, or 26 June 2001: neither is taken in silence.
+    file = invoiced(f"date,item,amount\n{text},{ITEM},4720\n")
+    with pytest.raises(InputError, match="the year may stand first or last; --dates day-first") as raised:
+        read_invoice(file)
+    assert raised.value.problems[0].value == text
+    if text != "06-01-26":
+        (line,) = read_invoice(file, dates="day-first").lines
+        assert line.amount == 4720
 
 
 def test_two_digits_are_of_this_century() -> None:
@@ -179,11 +184,18 @@ def test_one_line_a_month(
     june: str,
     july: str,
     note: str,
-    write: Callable[[str], Path],
+    invoiced: Callable[[str], Path],
     scenario: Path,
     fleetsim: Command,
 ) -> None:
-    asked = ("reconcile", write(shorts(header, june, july)), "--scenario", scenario, "--format", "json")
+    asked = (
+        "reconcile",
+        invoiced(shorts(header, june, july)),
+        "--scenario",
+        scenario,
+        "--format",
+        "json",
+    )
     found = document(fleetsim(*asked))
     # By hand: June agrees, July is 20 short of 4,720.
     assert [(one["rows"], one["difference_cny"]) for one in found["lines"]] == [([1], 0), ([2], -20)]
@@ -194,18 +206,18 @@ def test_one_line_a_month(
 
 
 def test_months_in_the_columns_of_start_and_end(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
     text = f"von;bis;item;amount\n06/2026;06/2026;{ITEM};4720\n07/2026;07/2026;{ITEM};4700\n"
-    asked = ("reconcile", write(text), "--scenario", scenario, "--format", "json")
+    asked = ("reconcile", invoiced(text), "--scenario", scenario, "--format", "json")
     found = document(fleetsim(*asked))
     assert [one["difference_cny"] for one in found["lines"]] == [0, -20]
 
 
 def test_the_order_is_asked_for_with_two_digits_too(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
-    asked = ("reconcile", write(shorts("Date", "6/1/26", "7/1/26")), "--scenario", scenario)
+    asked = ("reconcile", invoiced(shorts("Date", "6/1/26", "7/1/26")), "--scenario", scenario)
     done = fleetsim(*asked)
     assert (done.code, done.out) == (2, "")
     assert "--dates day-first or --dates month-first does (found '6/1/26')" in done.err
@@ -218,9 +230,9 @@ def test_the_order_is_asked_for_with_two_digits_too(
     [("summer", "a day is written 2026-01-31"), ("13/13/26", "no such day"), ("06/26", "a month 2026-01")],
 )
 def test_a_period_that_nobody_reads(
-    cell: str, said: str, write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    cell: str, said: str, invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
-    done = fleetsim("reconcile", write(shorts("Period", cell, "07/2026")), "--scenario", scenario)
+    done = fleetsim("reconcile", invoiced(shorts("Period", cell, "07/2026")), "--scenario", scenario)
     assert (done.code, done.out) == (2, "")
     assert done.err.count("invoice.csv:2: row 1, Period") == 1
     assert said in done.err
@@ -230,7 +242,7 @@ def test_a_period_that_nobody_reads(
 # -- Keys of amounts -------------------------------------------------------------------------------------
 
 
-def test_keys_end_with_the_currency_of_the_ledger(tmp_path: Path, write: Callable[[str], Path]) -> None:
+def test_keys_end_with_the_currency_of_the_ledger(tmp_path: Path, invoiced: Callable[[str], Path]) -> None:
     prices = tmp_path / "prices.yaml"
     card = QUOTE.format(
         id="rhine", unit="month", price=1180, plans="{monthly: {multiplier: 1}}", currency="USD"
@@ -240,7 +252,7 @@ def test_keys_end_with_the_currency_of_the_ledger(tmp_path: Path, write: Callabl
     asked = Asked("rhine", 2, "monthly", "2026-06-01", 1, currency="USD")
     ledger = quote(asked_question(asked, None, catalog), 0).ledger
     text = "period,item,quantity,unit price,amount\n06/2026,rhine,2,1190.00,2380.00\n06/2026,x,1,5.00,5.00\n"
-    invoice = read_invoice(write(text), currency="USD")
+    invoice = read_invoice(invoiced(text), currency="USD")
     found = reconcile(invoice, ledger, catalog.offers).to_json()
     # By hand: two cards, each 10 dearer than 1,180, and 5 that nobody agreed.
     totals = {name: value for name, value in found["totals"].items() if value}

@@ -57,16 +57,6 @@ CHINESE = """\
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[[str], Path]:
-    def write(text: str) -> Path:
-        path = tmp_path / "invoice.csv"
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    return write
-
-
-@pytest.fixture
 def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "four.yaml"
     path.write_text(SCENARIO)
@@ -81,9 +71,9 @@ def document(done: Outcome) -> dict[str, Any]:
 
 @pytest.mark.parametrize("text", [ENGLISH, GERMAN, FRENCH, CHINESE], ids=["en", "de", "fr", "zh"])
 def test_one_card_too_many_and_a_fee(
-    text: str, write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    text: str, invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
-    found = document(fleetsim("reconcile", write(text), "--scenario", scenario, "--format", "json"))
+    found = document(fleetsim("reconcile", invoiced(text), "--scenario", scenario, "--format", "json"))
     # By hand: 5,900 + 250 + 4,720 against 2 x 4,720: one card too many, and a fee that nobody agreed.
     causes = {name: value for name, value in found["totals"].items() if value}
     assert causes == {
@@ -94,10 +84,10 @@ def test_one_card_too_many_and_a_fee(
     assert found["missing"] == []
 
 
-def test_what_was_found_is_said(write: Callable[[str], Path], scenario: Path, fleetsim: Command) -> None:
-    done = fleetsim("reconcile", write(GERMAN), "--scenario", scenario)
+def test_what_was_found_is_said(invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command) -> None:
+    done = fleetsim("reconcile", invoiced(GERMAN), "--scenario", scenario)
     assert "Numbers are read with a decimal comma" in done.out
-    done = fleetsim("reconcile", write(FRENCH), "--scenario", scenario)
+    done = fleetsim("reconcile", invoiced(FRENCH), "--scenario", scenario)
     assert "Days such as 01/06/2026 are read day-first" in done.out
 
 
@@ -112,24 +102,24 @@ def test_the_encoding_of_a_western_spreadsheet(tmp_path: Path, scenario: Path, f
 
 
 def test_columns_that_are_not_read_are_told_first_where_lines_have_no_partner(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
     text = "Wann,Posten,Invoice no.,Amount\n2026-06-01,custom node,4711,4720\n2026-06-01,more,4711,5\n"
-    done = fleetsim("reconcile", write(text), "--scenario", scenario)
+    done = fleetsim("reconcile", invoiced(text), "--scenario", scenario)
     assert done.code == 0, done.err
     told = " ".join(done.out.split())
     assert told.index("columns are not read: Wann, Posten, Invoice no. (name") < told.index("Lines that")
     assert told.count("Invoice no.") == 1
     # Where every line has its partner, it is a note at the end, with one stop.
     both = "Amount,Month,Invoice no.\n4720,2026-06,1\n4720,2026-07,1\n"
-    done = fleetsim("reconcile", write(both), "--scenario", scenario)
+    done = fleetsim("reconcile", invoiced(both), "--scenario", scenario)
     assert done.out.rstrip().endswith("Columns that are not read: Invoice no.")
 
 
 def test_words_that_stand_nowhere_are_told(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
-    asked = ("reconcile", write(ENGLISH), "--scenario", scenario, "--format", "json")
+    asked = ("reconcile", invoiced(ENGLISH), "--scenario", scenario, "--format", "json")
     notes = document(fleetsim(*asked, "--item", "A800=a100-40g-custom"))["notes"]
     assert "No line of the invoice has the words 'A800', which --item gives a meaning." in notes
     notes = document(fleetsim(*asked, "--item", "custom NODE=a100-40g-custom"))["notes"]
@@ -144,9 +134,9 @@ def test_the_help_names_the_fields(fleetsim: Command) -> None:
 
 @pytest.mark.parametrize("header", ["Betrag in EUR", "Betrag (€)", "Amount USD"])
 def test_a_header_in_another_currency_is_refused(
-    header: str, write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    header: str, invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
-    done = fleetsim("reconcile", write(f"Datum;{header}\n01.06.2026;4720,00\n"), "--scenario", scenario)
+    done = fleetsim("reconcile", invoiced(f"Datum;{header}\n01.06.2026;4720,00\n"), "--scenario", scenario)
     assert (done.code, done.out) == (2, "")
     assert "the ledger is in CNY, and the invoice must be too" in done.err
     assert header in done.err
@@ -159,27 +149,27 @@ def columns(path: Path, **options: Any) -> dict[str, str]:
     return dict(read_invoice(path, **options).columns)
 
 
-def test_a_position_that_counts_is_no_description(write: Callable[[str], Path]) -> None:
+def test_a_position_that_counts_is_no_description(invoiced: Callable[[str], Path]) -> None:
     text = "Position,Beschreibung,Betrag\n1,a,5.5\n2,b,6.5\n"
-    assert columns(write(text)) == {"description": "Beschreibung", "amount": "Betrag"}
-    assert columns(write("Position,Betrag\n1,5.5\n2,6.5\n")) == {"amount": "Betrag"}
+    assert columns(invoiced(text)) == {"description": "Beschreibung", "amount": "Betrag"}
+    assert columns(invoiced("Position,Betrag\n1,5.5\n2,6.5\n")) == {"amount": "Betrag"}
 
 
-def test_a_date_beside_a_period_is_that_of_the_invoice(write: Callable[[str], Path]) -> None:
+def test_a_date_beside_a_period_is_that_of_the_invoice(invoiced: Callable[[str], Path]) -> None:
     text = "Date,Billing period,Amount\n2026-07-05,2026-06,5.5\n"
-    assert columns(write(text)) == {"period": "Billing period", "amount": "Amount"}
-    assert columns(write("Date,Amount\nsoon,5.5\n")) == {"amount": "Amount"}
+    assert columns(invoiced(text)) == {"period": "Billing period", "amount": "Amount"}
+    assert columns(invoiced("Date,Amount\nsoon,5.5\n")) == {"amount": "Amount"}
 
 
-def test_a_rate_of_tax_is_no_tax(write: Callable[[str], Path]) -> None:
-    assert "tax" not in columns(write("Betrag,MwSt\n100.50,19 %\n200.25,19 %\n"))
-    assert "tax" not in columns(write("Betrag,MwSt\n100.50,19\n200.25,19\n"))
-    found = read_invoice(write("Betrag,MwSt\n100.00,19.00\n200.00,38.00\n"))
+def test_a_rate_of_tax_is_no_tax(invoiced: Callable[[str], Path]) -> None:
+    assert "tax" not in columns(invoiced("Betrag,MwSt\n100.50,19 %\n200.25,19 %\n"))
+    assert "tax" not in columns(invoiced("Betrag,MwSt\n100.50,19\n200.25,19\n"))
+    found = read_invoice(invoiced("Betrag,MwSt\n100.00,19.00\n200.00,38.00\n"))
     assert [line.amount for line in found.lines] == [100, 19, 200, 38]
 
 
-def test_a_quantity_with_words_is_left_out(write: Callable[[str], Path]) -> None:
-    assert "quantity" not in columns(write("Menge,Betrag\n5 Stk,5.5\n1 Stk,6.5\n"))
+def test_a_quantity_with_words_is_left_out(invoiced: Callable[[str], Path]) -> None:
+    assert "quantity" not in columns(invoiced("Menge,Betrag\n5 Stk,5.5\n1 Stk,6.5\n"))
 
 
 ARREARS = SCENARIO.replace("price: 1180", "price: 1180, terms: {payment: arrears}")
@@ -187,12 +177,21 @@ ARREARS = SCENARIO.replace("price: 1180", "price: 1180, terms: {payment: arrears
 
 
 def test_a_date_of_the_invoice_is_told_from_that_of_what_it_bills(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
     scenario.write_text(ARREARS.replace("horizon: 2026-08-01", "horizon: 2026-08-02"))
     item = "A100 40G custom node"
     text = f"Datum;Position;Betrag\n05.07.2026;{item};4.720,00\n05.08.2026;{item};4.700,00\n"
-    asked = ("reconcile", write(text), "--scenario", scenario, "--until", "2026-08", "--format", "json")
+    asked = (
+        "reconcile",
+        invoiced(text),
+        "--scenario",
+        scenario,
+        "--until",
+        "2026-08",
+        "--format",
+        "json",
+    )
     found = document(fleetsim(*asked))
     # By hand: June is billed on 5 July and agrees, July on 5 August and is 20 short.
     assert [(one["rows"], one["difference_cny"]) for one in found["lines"][:2]] == [([1], 0), ([2], -20)]
@@ -203,11 +202,11 @@ def test_a_date_of_the_invoice_is_told_from_that_of_what_it_bills(
 
 
 def test_a_line_billed_twice_is_not_that_of_another_month(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
     item = "A100 40G custom node"
     text = f"Date,Position,Amount\n2026-07-01,{item},4720.00\n2026-07-01,{item},4720.00\n"
-    found = document(fleetsim("reconcile", write(text), "--scenario", scenario, "--format", "json"))
+    found = document(fleetsim("reconcile", invoiced(text), "--scenario", scenario, "--format", "json"))
     # Paid in advance: July stands twice, June is not there; the sums alone would agree.
     assert found["totals"]["difference_cny"] == 0
     assert (found["totals"]["extra_cny"], found["totals"]["missing_cny"]) == (4_720, -4_720)
@@ -238,23 +237,23 @@ def test_thousands_of_every_kind_with_a_decimal_point() -> None:
         amount("0,625")  # no thousands begin with 0
 
 
-def test_a_column_follows_the_others_and_doubt_is_asked_about(write: Callable[[str], Path]) -> None:
-    path = write('quantity;unit price;amount\n2;1.180;"2.360,00"\n')
+def test_a_column_follows_the_others_and_doubt_is_asked_about(invoiced: Callable[[str], Path]) -> None:
+    path = invoiced('quantity;unit price;amount\n2;1.180;"2.360,00"\n')
     (line,) = read_invoice(path).lines
     assert (line.unit_price, line.amount) == (1180, 2360)
-    path = write("quantity;unit price;amount\n2;1.180;2360\n")
+    path = invoiced("quantity;unit price;amount\n2;1.180;2360\n")
     with pytest.raises(InputError, match=r"--decimal \. or --decimal , does \(found '1\.180'\)"):
         read_invoice(path)
     assert read_invoice(path, decimal=",").lines[0].unit_price == 1180
     assert read_invoice(path, decimal=".").lines[0].unit_price == Decimal("1.18")
-    path = write("amount,unit price\n2.5,1.180\n")  # the amount has a decimal point and reads no other way
+    path = invoiced("amount,unit price\n2.5,1.180\n")  # the amount has a decimal point and reads no other way
     assert read_invoice(path).lines[0].unit_price == Decimal("1.18")
 
 
 def test_days_of_which_nothing_says_the_month_are_asked_about(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
-    path = write("Date,Amount\n01/06/2026,4720\n01/07/2026,4720\n")
+    path = invoiced("Date,Amount\n01/06/2026,4720\n01/07/2026,4720\n")
     done = fleetsim("reconcile", path, "--scenario", scenario)
     assert (done.code, done.out) == (2, "")
     assert "--dates day-first or --dates month-first does (found '01/06/2026')" in done.err
@@ -267,8 +266,8 @@ def test_days_of_which_nothing_says_the_month_are_asked_about(
 
 
 def test_a_sign_that_is_none_is_refused(
-    write: Callable[[str], Path], scenario: Path, fleetsim: Command
+    invoiced: Callable[[str], Path], scenario: Path, fleetsim: Command
 ) -> None:
-    done = fleetsim("reconcile", write(ENGLISH), "--scenario", scenario, "--decimal", ";")
+    done = fleetsim("reconcile", invoiced(ENGLISH), "--scenario", scenario, "--decimal", ";")
     assert (done.code, done.out) == (2, "")
     assert "the decimal sign is a point or a comma" in done.err

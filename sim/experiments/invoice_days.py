@@ -23,6 +23,7 @@ __all__ = [
     "span",
     "start_day",
     "whole_year",
+    "year_at_either_end",
 ]
 
 CENTURY = 2000
@@ -57,6 +58,7 @@ _RULE = (
     "a month 2026-01, 01/2026, January 2026 or 2026年1月"
 )
 _NO_DAY = "the calendar has no such day"
+_DASHED = re.compile(r"\d{2}-\d{1,2}-\d{2}" + _CLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,11 @@ def short_year(text: str) -> bool:
     """Whether the year of this day or month has two digits."""
     plain = folded(text)
     return any(form.fullmatch(plain) for form in _SHORT)
+
+
+def year_at_either_end(text: str) -> bool:
+    """Whether a day such as `26-06-01` may begin with its year, as well as end with it."""
+    return _DASHED.fullmatch(unicodedata.normalize("NFKC", text).strip()) is not None
 
 
 def whole_year(text: str) -> str:

@@ -9,7 +9,15 @@ from decimal import Decimal
 from sim.errors import InputError, Problem
 from sim.experiments.invoice_cells import amount
 from sim.experiments.invoice_columns import Rows, column
-from sim.experiments.invoice_days import CENTURY, end_day, halves, is_month, short_year, whole_year
+from sim.experiments.invoice_days import (
+    CENTURY,
+    end_day,
+    halves,
+    is_month,
+    short_year,
+    whole_year,
+    year_at_either_end,
+)
 from sim.workload.imports.clock import DATES, is_either, reads
 
 __all__ = ["Forms", "forms_of"]
@@ -50,6 +58,9 @@ def forms_of(
         notes.append("Numbers are read with a decimal comma, such as 1.234,56: they read no other way.")
     order = dates
     ends = [half for cell in days for half in halves(cell)]
+    if dates is None and (dashed := next(filter(year_at_either_end, ends), None)) is not None:
+        rule = f"the year may stand first or last; --dates {' or --dates '.join(DATES)} says that it is last"
+        raise InputError(Problem(rule, file, key="--dates", value=dashed))
     either = [half for half in ends if is_either(whole_year(half))]
     if dates is None and either:
         order = _order(either, file)
